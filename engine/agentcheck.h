@@ -1,0 +1,14 @@
+#pragma once
+
+#include "engine/types/agent.h"
+#include "engine/types/error.h"
+
+namespace engine {
+
+// The permission modes a person may choose, in the harness's spelling.
+QStringList permissionModes();
+
+// Invalid names the field and what is allowed. Any thread.
+Result<void> checkAgent(const Agent &agent);
+
+} // namespace engine

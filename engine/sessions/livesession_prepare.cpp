@@ -1,0 +1,451 @@
+// How a LiveSession comes by its process: reuse, adopt, resume or start.
+#include "engine/harness/claude/transcript.h"
+#include "engine/harness/programfinder.h"
+#include "engine/sessions/livesession.h"
+
+#include <QCoroFuture>
+#include <QDir>
+#include <QFile>
+#include <QPointer>
+#include <QSet>
+#include <QtConcurrentRun>
+
+namespace engine {
+namespace {
+
+constexpr int startTimeoutMs = 60 * 1000;
+constexpr int idleTimeoutMs = 10 * 1000;
+constexpr int reconnectTries = 5;
+
+Error fromSandbox(const sandbox::Error &error)
+{
+    const ErrorCode code = error.failure == sandbox::Failure::Unreachable ? ErrorCode::WorkerUnreachable
+                           : error.failure == sandbox::Failure::NotSupported ? ErrorCode::NotSupported
+                           : error.failure == sandbox::Failure::Stale        ? ErrorCode::Stale
+                                                                             : ErrorCode::SandboxFailed;
+    return {code, error.message, error.detail};
+}
+
+} // namespace
+
+QFuture<Result<void>> LiveSession::ready()
+{
+    if (!m_preparing) {
+        m_preparing = std::make_shared<QPromise<Result<void>>>();
+        m_preparing->start();
+        const QFuture<Result<void>> future = m_preparing->future();
+        prepare();
+        return future;
+    }
+    return m_preparing->future();
+}
+
+QCoro::Task<> LiveSession::prepare()
+{
+    QElapsedTimer timer;
+    timer.start();
+    m_how.clear();
+    const Result<void> result = co_await prepareProcess();
+    const auto preparing = std::exchange(m_preparing, {});
+    if (result)
+        emit prepared(m_how, timer.elapsed());
+    else if (m_state == State::Preparing)
+        setState(State::Closed);
+    preparing->addResult(result);
+    preparing->finish();
+}
+
+QCoro::Task<Result<void>> LiveSession::prepareProcess()
+{
+    if (m_state == State::Ready && m_channel) {
+        m_how = QStringLiteral("warm");
+        co_return Result<void>{};
+    }
+    if (m_state == State::Turn || m_state == State::Ending) {
+        const Result<void> idle = co_await untilIdle();
+        if (!idle)
+            co_return idle;
+        if (m_state == State::Ready) {
+            m_how = QStringLiteral("warm");
+            co_return Result<void>{};
+        }
+    }
+    setState(State::Preparing);
+    const Result<void> opened = co_await openChannel(true);
+    if (!opened)
+        co_return opened;
+    if (m_state == State::Ready || m_state == State::Turn) {
+        m_how = QStringLiteral("adopted");
+        co_return Result<void>{};
+    }
+    co_return co_await launchHarness();
+}
+
+// A cancelled turn or an ending process is given a moment; then the process is killed.
+QCoro::Task<Result<void>> LiveSession::untilIdle()
+{
+    QPromise<bool> promise;
+    promise.start();
+    auto shared = std::make_shared<QPromise<bool>>(std::move(promise));
+    const QFuture<bool> future = shared->future();
+    auto done = std::make_shared<bool>(false);
+    const auto finish = [shared, done](bool idle) {
+        if (std::exchange(*done, true))
+            return;
+        shared->addResult(idle);
+        shared->finish();
+    };
+    const QMetaObject::Connection connection = connect(this, &LiveSession::stateChanged, this, [this, finish] {
+        if (m_state == State::Ready || m_state == State::Closed)
+            finish(true);
+    });
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(idleTimeoutMs), this, [finish] { finish(false); });
+    const bool idle = co_await future;
+    disconnect(connection);
+    if (idle)
+        co_return Result<void>{};
+    if (m_channel)
+        m_channel->killHarness();
+    co_return fail(ErrorCode::HarnessFailed,
+                   tr("The harness of session %1 did not end its last turn within %2 s and was killed. Send the prompt "
+                      "again: the conversation is resumed.")
+                       .arg(m_id.value)
+                       .arg(idleTimeoutMs / 1000));
+}
+
+QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
+{
+    Result<Session> session = m_parts.stores.sessions.get(m_id);
+    if (!session)
+        co_return tl::unexpected<Error>(session.error());
+    m_session = *session;
+    Result<Agent> agent = m_parts.stores.agents.get(m_session.agentId);
+    if (!agent)
+        co_return tl::unexpected<Error>(agent.error());
+    m_agent = *agent;
+    m_provider = m_parts.providerFor(m_agent);
+    if (!m_provider)
+        co_return fail(ErrorCode::NotSupported, tr("Agent %1 asks for sandbox provider \"%2\", which this build does not have.")
+                                                    .arg(m_agent.name, m_agent.provider));
+    const Result<std::optional<ChannelState>> stored = m_parts.stores.sessions.channelState(m_id);
+    if (!stored)
+        co_return tl::unexpected<Error>(stored.error());
+    ChannelState state = stored->value_or(ChannelState{});
+
+    // "Absent" alone leads to a new computer, under the next generation; any other doubt is an error.
+    if (state.generation < m_session.generation)
+        state.generation = m_session.generation;
+    auto found = co_await m_provider->find(m_id.value, state.generation);
+    if (!found)
+        co_return tl::unexpected<Error>(fromSandbox(found.error()));
+    const bool alive = *found && (*found)->state != sandbox::ComputerState::Absent &&
+                       (*found)->state != sandbox::ComputerState::Stopped;
+    if (!alive && !create)
+        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 is gone.").arg(m_id.value));
+    if (!alive && state.launch > 0) {
+        state = ChannelState{state.epoch, state.generation + 1, 0, 0, 0};
+        const Result<void> moved = m_parts.stores.sessions.setGeneration(m_id, state.generation);
+        if (!moved)
+            co_return moved;
+    }
+    sandbox::ComputerSpec spec;
+    spec.sessionId = m_id.value;
+    spec.generation = state.generation;
+    spec.workspace = m_session.workspace;
+    spec.labels.insert(QStringLiteral("recording"), m_agent.recording);
+    spec.labels.insert(QStringLiteral("speed"), QString::number(m_agent.replaySpeed));
+    auto computer = co_await m_provider->ensure(spec);
+    if (!computer)
+        co_return tl::unexpected<Error>(fromSandbox(computer.error()));
+    m_computer = *computer;
+    state.epoch += 1;
+    const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
+    if (!kept)
+        co_return kept;
+    auto channel = co_await m_provider->open(m_computer, state.epoch, {state.outputOffset, state.errorOffset});
+    if (!channel)
+        co_return tl::unexpected<Error>(fromSandbox(channel.error()));
+    m_channel = std::move(*channel);
+    connectChannel();
+
+    const sandbox::Welcome &welcome = m_channel->welcome();
+    if (!welcome.capabilities.contains(QStringLiteral("approvals"))) {
+        m_channel.reset();
+        co_return fail(ErrorCode::NotSupported, tr("The worker of session %1 cannot carry approvals, so the agent is not "
+                                                   "started. Update signalbox-worker.")
+                                                    .arg(m_id.value));
+    }
+    if (welcome.launchCount < state.launch)
+        state.launch = welcome.launchCount; // we died between counting a launch and asking for it
+    m_recorder.setChannel(state);
+    m_exited = !welcome.launched || welcome.exited;
+    if (welcome.launched && welcome.launchCount == state.launch && (!welcome.exited || m_turn || !create)) {
+        const Result<void> rebuilt = rebuild();
+        if (!rebuilt)
+            co_return rebuilt;
+    }
+    co_return Result<void>{};
+}
+
+void LiveSession::connectChannel()
+{
+    sandbox::Channel *channel = m_channel.get();
+    connect(channel, &sandbox::Channel::received, this, &LiveSession::receive);
+    connect(channel, &sandbox::Channel::inputWritten, this, &LiveSession::inputWritten);
+    connect(channel, &sandbox::Channel::inputRefused, this, [this](const QString &id, const QString &reason) {
+        m_unwritten.remove(id);
+        m_decisionIds.removeOne(id);
+        m_recorder.event(QStringLiteral("InputRefused"), id + QStringLiteral(": ") + reason);
+    });
+    connect(channel, &sandbox::Channel::exited, this, &LiveSession::processExited);
+    connect(channel, &sandbox::Channel::closed, this, &LiveSession::channelClosed);
+    connect(channel, &sandbox::Channel::launched, this, [this](qint64 pid) {
+        m_exited = false;
+        m_recorder.event(QStringLiteral("HarnessStarted"), QString::number(pid));
+    });
+    connect(channel, &sandbox::Channel::launchFailed, this, [this](const QString &message) {
+        settleStart(fail(ErrorCode::HarnessFailed, message));
+    });
+}
+
+// A new driver is fed what was recorded of this process. What it wants to answer and was not recorded as written goes
+// out again under the same ids; the worker applies each once.
+Result<void> LiveSession::rebuild()
+{
+    m_driver = makeClaudeDriver(m_parts.tools);
+    m_splitter.reset(m_recorder.channel().outputOffset);
+    m_outputSeen = m_recorder.channel().outputOffset;
+    m_errorSeen = m_recorder.channel().errorOffset;
+    m_unwritten.clear();
+    m_decisionIds.clear();
+    LaunchContext context;
+    context.agent = m_agent;
+    context.session = m_session;
+    context.workspace = m_session.workspace;
+    QList<InputLine> generated = m_driver->begin(context).inputs;
+    QSet<QByteArray> written;
+    const ChannelState &state = m_recorder.channel();
+    const Result<void> read = m_parts.stores.events.rawOfLaunch(m_id, state.generation, state.launch, [&](const RawLine &line) {
+        switch (line.direction) {
+        case RawLine::Direction::ToHarness:
+            m_driver->replayInput(line.bytes);
+            written.insert(line.bytes);
+            break;
+        case RawLine::Direction::FromHarness: {
+            const DriverOutput output = m_driver->feed(line.bytes);
+            generated += output.inputs;
+            for (const HarnessEvent &event : output.events)
+                m_transcriber.rebuild(event, line.at);
+            break;
+        }
+        case RawLine::Direction::FromHarnessError:
+            m_errorTail = (m_errorTail + line.bytes).right(64 * 1024);
+            break;
+        }
+        return true;
+    });
+    if (!read)
+        return read;
+    QList<InputLine> missing;
+    for (const InputLine &input : std::as_const(generated)) {
+        if (!written.contains(input.bytes.trimmed()))
+            missing.append(input);
+    }
+    send(missing);
+    setState(m_driver->phase() == DriverPhase::Turn    ? State::Turn
+             : m_driver->phase() == DriverPhase::Ready ? State::Ready
+                                                       : State::Preparing);
+    return {};
+}
+
+QCoro::Task<Result<void>> LiveSession::adopt(Run run)
+{
+    m_recorder.setRun(run.id, run.attempt);
+    m_turn = std::make_shared<QPromise<TurnOutcome>>();
+    m_turn->start();
+    setState(State::Preparing);
+    const Result<void> opened = co_await openChannel(false);
+    if (!opened) {
+        m_turn.reset();
+        setState(State::Closed);
+        co_return opened;
+    }
+    if (!m_driver) {
+        m_turn.reset();
+        setState(State::Closed);
+        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 holds another process.").arg(m_id.value));
+    }
+    // The prompt may have been committed and never written: the same id makes it apply once.
+    if (m_driver->phase() != DriverPhase::Turn) {
+        setState(State::Turn);
+        this->run(m_driver->prompt(QStringLiteral("%1:%2").arg(run.id.value).arg(run.attempt), run.prompt));
+    }
+    setState(State::Turn);
+    m_transcriber.publishLive();
+    m_how = QStringLiteral("adopted");
+    co_return Result<void>{};
+}
+
+Result<bool> LiveSession::mustResume() const
+{
+    if (m_agent.harness == HarnessKind::Replay)
+        return false;
+    const QString config = m_agent.configFolder.isEmpty()
+                               ? m_parts.options.dataFolder + QStringLiteral("/agents/") + m_agent.id.value
+                               : m_agent.configFolder;
+    if (m_session.native.transcriptSize >= 0)
+        return true;
+    // A first turn that never ended leaves a conversation that must not be created again.
+    return !findTranscript(config, m_session.workspace, m_session.native.nativeSessionId).isEmpty();
+}
+
+Result<void> LiveSession::checkCredential(const LaunchContext &context) const
+{
+    if (m_agent.harness == HarnessKind::Replay || m_agent.keyVariable.isEmpty())
+        return {};
+    if (!context.hostEnvironment.value(m_agent.keyVariable).isEmpty() ||
+        m_agent.environment.contains(m_agent.keyVariable))
+        return {};
+    // A signed-in configuration folder of the person's own needs no key.
+    if (!m_agent.configFolder.isEmpty() &&
+        QFile::exists(m_agent.configFolder + QStringLiteral("/.credentials.json")))
+        return {};
+    return fail(ErrorCode::CredentialMissing,
+                tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
+                   "Signalbox again, or name another variable in the agent's settings. The prompt is kept.")
+                    .arg(m_agent.name, m_agent.keyVariable));
+}
+
+QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
+{
+    LaunchContext context;
+    context.agent = m_agent;
+    context.session = m_session;
+    context.resume = resume;
+    context.workspace = m_session.workspace;
+    context.hostEnvironment = m_parts.options.environment;
+    context.configFolder = m_agent.configFolder.isEmpty()
+                               ? m_parts.options.dataFolder + QStringLiteral("/agents/") + m_agent.id.value
+                               : m_agent.configFolder;
+    if (m_agent.harness == HarnessKind::Replay) {
+        context.program = m_agent.recording;
+        co_return context;
+    }
+    const Result<void> credential = checkCredential(context);
+    if (!credential)
+        co_return tl::unexpected<Error>(credential.error());
+    const Result<HarnessProgram> program = co_await m_parts.programs.find(m_agent.program);
+    if (!program)
+        co_return tl::unexpected<Error>(program.error());
+    context.program = program->path;
+    context.version = program->version;
+    if (!program->warning.isEmpty())
+        m_recorder.event(QStringLiteral("HarnessVersion"), program->warning);
+    if (!QDir().mkpath(context.configFolder))
+        co_return fail(ErrorCode::HarnessFailed, tr("The folder %1 for the harness's own state could not be made. Choose "
+                                                    "another in the agent's settings.")
+                                                     .arg(context.configFolder));
+    if (!QDir(context.workspace).exists())
+        co_return fail(ErrorCode::Invalid, tr("The workspace %1 of session %2 does not exist. Create the folder, or open a "
+                                              "session in another one.")
+                                               .arg(context.workspace, m_id.value));
+    co_return context;
+}
+
+QCoro::Task<Result<void>> LiveSession::launchHarness()
+{
+    const Result<bool> resume = mustResume();
+    if (!resume)
+        co_return tl::unexpected<Error>(resume.error());
+    Result<LaunchContext> context = co_await launchContext(*resume);
+    if (!context)
+        co_return tl::unexpected<Error>(context.error());
+    if (*resume) {
+        const NativeIdentity native = m_session.native;
+        const Result<void> verified = co_await QtConcurrent::run(
+            [native, config = context->configFolder, workspace = context->workspace] {
+                return verifyTranscript(native, config, workspace);
+            });
+        if (!verified)
+            co_return verified;
+    }
+    if (!m_channel)
+        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
+    m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");
+    m_driver = makeClaudeDriver(m_parts.tools);
+    ChannelState state = m_recorder.channel();
+    state.launch += 1;
+    state.outputOffset = 0;
+    state.errorOffset = 0;
+    const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
+    if (!kept)
+        co_return kept;
+    m_recorder.setChannel(state);
+    m_splitter.reset(0);
+    m_outputSeen = 0;
+    m_errorSeen = 0;
+    m_errorTail.clear();
+    m_unwritten.clear();
+    const QFuture<Result<void>> started = startSettled(startTimeoutMs, context->program);
+    m_channel->launch(m_driver->launchSpec(*context));
+    run(m_driver->begin(*context));
+    Result<void> result = co_await started;
+    if (result) {
+        setState(State::Ready);
+        co_return result;
+    }
+    if (m_channel && !m_exited)
+        m_channel->killHarness();
+    co_return result;
+}
+
+QFuture<Result<void>> LiveSession::startSettled(int timeoutMs, const QString &what)
+{
+    m_starting = std::make_shared<QPromise<Result<void>>>();
+    m_starting->start();
+    const std::weak_ptr<QPromise<Result<void>>> pending = m_starting;
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(timeoutMs), this, [this, pending, timeoutMs, what] {
+        if (pending.lock() && pending.lock() == m_starting)
+            settleStart(fail(ErrorCode::HarnessFailed, tr("%1 did not get ready within %2 s and was stopped. Try again; the "
+                                                          "Raw pane shows what it wrote.")
+                                                           .arg(what)
+                                                           .arg(timeoutMs / 1000)));
+    });
+    return m_starting->future();
+}
+
+// The channel broke while the process should live: it is opened again; only a worker that is gone ends the turn.
+QCoro::Task<> LiveSession::reconnect(sandbox::Error error)
+{
+    QPointer<LiveSession> self(this);
+    for (int attempt = 0; attempt < reconnectTries; ++attempt) {
+        const State before = m_state;
+        const Result<void> opened = co_await openChannel(false);
+        if (!self || m_detached)
+            co_return;
+        if (opened && m_driver) {
+            m_recorder.event(QStringLiteral("WorkerReconnected"));
+            if (m_turn)
+                setState(State::Turn);
+            else if (before == State::Ready)
+                setState(State::Ready);
+            co_return;
+        }
+        if (!opened && opened.error().code == ErrorCode::WorkerUnreachable)
+            break; // the provider says that it is gone
+    }
+    m_exited = true;
+    m_driver.reset();
+    m_unwritten.clear();
+    m_decisionIds.clear();
+    if (m_exiting) {
+        m_exiting->addResult(Result<void>{});
+        m_exiting->finish();
+        m_exiting.reset();
+    }
+    processLost({ErrorCode::WorkerUnreachable,
+                 tr("The worker of session %1 is gone and its harness with it: %2").arg(m_id.value, error.message),
+                 error.detail});
+}
+
+} // namespace engine

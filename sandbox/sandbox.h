@@ -1,0 +1,65 @@
+#pragma once
+
+#include "sandbox/channel.h"
+
+#include <QCoroTask>
+#include <QList>
+#include <QMap>
+#include <QStringList>
+#include <memory>
+#include <optional>
+
+namespace sandbox {
+
+enum class ComputerState { Running, Paused, Stopped, Absent };
+
+// What is asked of a provider. One computer per session and generation; its name is made from them, so that
+// creating it twice yields the same one.
+struct ComputerSpec
+{
+    QString sessionId;
+    int generation = 1;
+    QString workspace;              // working folder of the harness
+    QMap<QString, QString> labels;  // owner, config digest, ...
+};
+
+struct Computer
+{
+    QString id; // the provider's own handle
+    QString sessionId;
+    int generation = 0;
+    ComputerState state = ComputerState::Absent;
+    QMap<QString, QString> labels;
+};
+
+struct Capabilities
+{
+    bool isolation = false;
+    bool pause = false;
+    bool checkpoint = false;
+    bool networkPolicy = false;
+    bool exec = false;
+};
+
+// Creates, finds and ends computers and opens worker channels to them. Engine thread only; the provider outlives
+// its channels and tasks. `find` answers an empty optional only for the provider's own "no such computer"; every
+// other failure is an error and never a reason to create a second one.
+class Provider
+{
+public:
+    virtual ~Provider() = default;
+    virtual QString name() const = 0;
+    virtual Capabilities capabilities() const = 0;
+    virtual QCoro::Task<Result<Computer>> ensure(ComputerSpec spec) = 0;
+    virtual QCoro::Task<Result<std::optional<Computer>>> find(QString sessionId, int generation) = 0;
+    virtual QCoro::Task<Result<QList<Computer>>> list() = 0;
+    // A newer epoch takes the channel over from older ones. Answers after the worker's WELCOME, or fails.
+    virtual QCoro::Task<Result<std::unique_ptr<Channel>>> open(Computer computer, quint64 epoch,
+                                                               Offsets received) = 0;
+    virtual QCoro::Task<Result<void>> pause(Computer computer) = 0;
+    virtual QCoro::Task<Result<void>> resume(Computer computer) = 0;
+    // Ends worker, harness and every descendant, and removes what was made for it. Absent is success.
+    virtual QCoro::Task<Result<void>> destroy(Computer computer) = 0;
+};
+
+} // namespace sandbox
