@@ -43,7 +43,7 @@ EngineParts::EngineParts(const EngineOptions &options, InstanceLock held, std::u
       feed(stores, *clock), hostProvider(options.workerProgram, options.runtimeFolder, options.dataFolder),
       sessionParts(sessionPartsOf(*this, options)), desk(stores, feed, *clock), host(sessionParts, desk),
       executor(sessionParts, host), dispatcher(stores, feed, *clock, owner, options.pollMs),
-      rescuer(sessionParts, host, executor, desk, owner)
+      rescuer(sessionParts, host, executor, desk, hostProvider, owner)
 {
 }
 
@@ -127,7 +127,10 @@ void Engine::connectParts()
             waiter.answer(run);
     });
     connect(&parts.dispatcher, &Dispatcher::claimed, this, [&parts](const Run &run) { parts.executor.execute(run); });
-    connect(&parts.executor, &TurnExecutor::settled, this, [&parts] { parts.dispatcher.wake(); });
+    connect(&parts.executor, &TurnExecutor::settled, this, [&parts](const Run &run) {
+        parts.host.runSettled(run.sessionId);
+        parts.dispatcher.wake();
+    });
     connect(&parts.host, &SessionHost::resumeNeeded, this, [&parts](const RunId &id) {
         if (const Result<Run> run = parts.stores.runs.get(id); run && run->state == RunState::Running)
             parts.executor.resumeLost(*run);

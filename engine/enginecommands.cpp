@@ -203,7 +203,7 @@ void Engine::startFresh(const SessionId &id, const QString &who, const Answer<Se
           tr("conversation %1 given up for %2").arg(session->native.nativeSessionId, fresh.nativeSessionId));
     if (LiveSession *live = m_parts->host.find(id)) {
         live->note(BlockKind::Note, tr("A new conversation begins here: the harness remembers nothing of what is above."));
-        m_parts->host.forget(id);
+        live->end();
     }
     m_parts->feed.noteSession(id);
     answer(freshSession(id));
@@ -214,7 +214,10 @@ void Engine::prewarm(const SessionId &id)
     if (!m_parts || m_parts->host.isWarm(id))
         return;
     const Result<Session> session = m_parts->stores.sessions.get(id);
-    if (session && session->activeRun.isEmpty())
+    if (!session || !session->activeRun.isEmpty())
+        return;
+    const Result<Agent> agent = m_parts->stores.agents.get(session->agentId);
+    if (agent && agent->warmSeconds > 0)
         m_parts->host.session(id).ready();
 }
 

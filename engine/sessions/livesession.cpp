@@ -80,12 +80,8 @@ void LiveSession::receive(sandbox::Stream stream, quint64 offset, const QByteArr
         m_recorder.setOffsets({m_recorder.channel().outputOffset, m_errorSeen});
         return;
     }
-    const QList<SplitLine> lines = m_splitter.feed(fresh);
-    for (const SplitLine &line : lines) {
+    for (const SplitLine &line : m_splitter.feed(fresh))
         receiveLine(line);
-        if (!m_driver)
-            return;
-    }
 }
 
 void LiveSession::receiveLine(const SplitLine &line)
@@ -100,7 +96,8 @@ void LiveSession::receiveLine(const SplitLine &line)
     }
     m_recorder.received(RawLine::Direction::FromHarness, line.bytes);
     m_recorder.setOffsets({line.endOffset, m_errorSeen});
-    run(m_driver->feed(line.bytes));
+    if (m_driver)
+        run(m_driver->feed(line.bytes));
 }
 
 void LiveSession::run(const DriverOutput &output)
@@ -190,17 +187,21 @@ QFuture<TurnOutcome> LiveSession::startTurn(const Run &run, const QString &text,
     m_credentialRefused = false;
     m_turn = std::make_shared<QPromise<TurnOutcome>>();
     m_turn->start();
-    if (showPrompt) {
-        Block prompt;
-        prompt.kind = BlockKind::Prompt;
-        prompt.key = QStringLiteral("prompt:%1:%2").arg(run.id.value).arg(run.attempt);
-        prompt.text = text;
-        prompt.toolName = run.requestedBy;
-        m_recorder.add(prompt);
-    }
+    if (showPrompt)
+        addPrompt(run, text);
     setState(State::Turn);
     this->run(m_driver->prompt(QStringLiteral("%1:%2").arg(run.id.value).arg(run.attempt), text));
     return m_turn->future();
+}
+
+void LiveSession::addPrompt(const Run &run, const QString &text)
+{
+    Block prompt;
+    prompt.kind = BlockKind::Prompt;
+    prompt.key = QStringLiteral("prompt:%1:%2").arg(run.id.value).arg(run.attempt);
+    prompt.text = text;
+    prompt.toolName = run.requestedBy;
+    m_recorder.add(prompt);
 }
 
 QFuture<TurnOutcome> LiveSession::outcome()
@@ -299,7 +300,8 @@ void LiveSession::finishTurn(const TurnOutcome &outcome)
 
 void LiveSession::processExited(int code)
 {
-    m_exited = true;
+    if (std::exchange(m_exited, true))
+        return; // of a launch that is over for us
     const QByteArray rest = m_splitter.rest();
     if (!rest.trimmed().isEmpty() && m_driver) {
         m_recorder.received(RawLine::Direction::FromHarness, rest);
@@ -323,7 +325,8 @@ void LiveSession::processExited(int code)
         m_exiting.reset();
     }
     if (wanted) {
-        setState(State::Closed);
+        if (m_state == State::Ready)
+            setState(State::Closed); // Ending lasts until the computer is gone too
         return;
     }
     processLost({ErrorCode::HarnessFailed, reason, tail});

@@ -65,6 +65,8 @@ public:
     QFuture<Result<void>> ready();
     // Re-attaches to a process with a turn under way, without starting anything. Absent process: an error.
     QCoro::Task<Result<void>> adopt(Run run);
+    // The same for a process that waits for a prompt; one that is gone is cleared away.
+    QCoro::Task<> adoptIdle();
     // Writes the prompt; the future answers once. Only in state Ready.
     QFuture<TurnOutcome> startTurn(const Run &run, const QString &text, bool showPrompt);
     // The outcome of a turn that adopt() took over.
@@ -108,6 +110,7 @@ private:
     Result<bool> mustResume() const;
     void connectChannel();
     Result<void> rebuild();
+    void addPrompt(const Run &run, const QString &text);
     void setState(State state);
     void receive(sandbox::Stream stream, quint64 offset, const QByteArray &bytes);
     void receiveLine(const SplitLine &line);

@@ -213,6 +213,7 @@ void LiveSession::connectChannel()
 Result<void> LiveSession::rebuild()
 {
     m_driver = makeClaudeDriver(m_parts.tools);
+    m_exited = false; // its exit is still to be told, also when it happened meanwhile
     m_splitter.reset(m_recorder.channel().outputOffset);
     m_outputSeen = m_recorder.channel().outputOffset;
     m_errorSeen = m_recorder.channel().errorOffset;
@@ -278,12 +279,28 @@ QCoro::Task<Result<void>> LiveSession::adopt(Run run)
     // The prompt may have been committed and never written: the same id makes it apply once.
     if (m_driver->phase() != DriverPhase::Turn) {
         setState(State::Turn);
+        addPrompt(run, run.prompt);
         this->run(m_driver->prompt(QStringLiteral("%1:%2").arg(run.id.value).arg(run.attempt), run.prompt));
     }
     setState(State::Turn);
     m_transcriber.publishLive();
     m_how = QStringLiteral("adopted");
     co_return Result<void>{};
+}
+
+QCoro::Task<> LiveSession::adoptIdle()
+{
+    if (m_state != State::Closed)
+        co_return;
+    setState(State::Preparing);
+    const Result<void> opened = co_await openChannel(false);
+    if (opened && m_driver && m_state == State::Ready)
+        co_return;
+    if (m_channel && !m_exited)
+        m_channel->killHarness();
+    m_driver.reset();
+    m_exited = true;
+    co_await end();
 }
 
 Result<bool> LiveSession::mustResume() const
@@ -387,7 +404,11 @@ QCoro::Task<Result<void>> LiveSession::launchHarness()
     m_errorTail.clear();
     m_unwritten.clear();
     const QFuture<Result<void>> started = startSettled(startTimeoutMs, context->program);
-    m_channel->launch(m_driver->launchSpec(*context));
+    sandbox::LaunchSpec spec = m_driver->launchSpec(*context);
+    // Two processes on one conversation would fork its transcript silently: the worker holds this while it lives.
+    if (m_agent.harness != HarnessKind::Replay)
+        spec.lockFile = QStringLiteral("%1/signalbox-%2.lock").arg(context->configFolder, m_session.native.nativeSessionId);
+    m_channel->launch(spec);
     run(m_driver->begin(*context));
     Result<void> result = co_await started;
     if (result) {

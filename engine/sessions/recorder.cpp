@@ -107,6 +107,14 @@ void Recorder::schedule()
 
 Result<void> Recorder::flush(const std::function<Result<void>()> &more)
 {
+    const Result<void> stored = store(more);
+    if (!stored && hasPending() && !m_timer.isActive())
+        m_timer.start(retryMs);
+    return stored;
+}
+
+Result<void> Recorder::store(const std::function<Result<void>()> &more)
+{
     Result<Transaction> transaction = Transaction::begin(m_stores.database);
     if (!transaction)
         return tl::unexpected<Error>(transaction.error());

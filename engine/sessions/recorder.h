@@ -48,6 +48,7 @@ signals:
 private:
     void schedule();
     void flushLater();
+    Result<void> store(const std::function<Result<void>()> &more);
 
     Stores &m_stores;
     Feed &m_feed;

@@ -2,8 +2,9 @@
 
 namespace engine {
 
-Rescuer::Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk, QString owner)
-    : m_parts(std::move(parts)), m_host(host), m_executor(executor), m_desk(desk), m_owner(std::move(owner))
+Rescuer::Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk,
+                 sandbox::Provider &hostProvider, QString owner)
+    : m_parts(std::move(parts)), m_host(host), m_hostProvider(hostProvider), m_executor(executor), m_desk(desk), m_owner(std::move(owner))
 {
 }
 
@@ -14,7 +15,29 @@ QCoro::Task<Result<void>> Rescuer::rescue()
         co_return tl::unexpected<Error>(active.error());
     for (const Run &run : *active)
         co_await rescueRun(run);
+    co_await rescueIdle();
     co_return Result<void>{};
+}
+
+// Workers without a run: a warm process is taken over so that its idle time goes on; all else is a leftover.
+QCoro::Task<> Rescuer::rescueIdle()
+{
+    const auto computers = co_await m_hostProvider.list();
+    if (!computers) {
+        m_parts.feed.noteNotice({Notice::Level::Warning, tr("The workers of an earlier console could not be listed."),
+                                 computers.error().message, {}});
+        co_return;
+    }
+    for (const sandbox::Computer &computer : *computers) {
+        const SessionId id{computer.sessionId};
+        const Result<Session> session = m_parts.stores.sessions.get(id);
+        if (!session && session.error().code == ErrorCode::NotFound) {
+            co_await m_hostProvider.destroy(computer);
+            continue;
+        }
+        if (session && session->activeRun.isEmpty())
+            co_await m_host.session(id).adoptIdle();
+    }
 }
 
 QCoro::Task<> Rescuer::rescueRun(Run run)

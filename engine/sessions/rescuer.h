@@ -11,17 +11,20 @@ class Rescuer final : public QObject
     Q_OBJECT
 
 public:
-    Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk, QString owner);
+    Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk,
+            sandbox::Provider &hostProvider, QString owner);
 
     // Answers when no row of a dead engine is left unsettled.
     QCoro::Task<Result<void>> rescue();
 
 private:
     QCoro::Task<> rescueRun(Run run);
+    QCoro::Task<> rescueIdle();
     void settleLost(const Run &run, const Error &error);
 
     SessionParts m_parts;
     SessionHost &m_host;
+    sandbox::Provider &m_hostProvider;
     TurnExecutor &m_executor;
     ApprovalDesk &m_desk;
     QString m_owner;

@@ -10,6 +10,13 @@ SessionHost::SessionHost(SessionParts parts, ApprovalDesk &desk) : m_parts(std::
     });
 }
 
+void SessionHost::runSettled(const SessionId &id)
+{
+    LiveSession *live = find(id);
+    if (live && live->state() == LiveSession::State::Ready)
+        idle(*live);
+}
+
 SessionHost::~SessionHost() = default;
 
 LiveSession &SessionHost::session(const SessionId &id)
@@ -109,8 +116,10 @@ bool SessionHost::deliver(const RunId &run)
         if (approval.delivery != Delivery::NotDelivered)
             continue;
         LiveSession *live = find(approval.sessionId);
-        if (!live || !live->deliver(approval))
-            all = false;
+        if (live && live->deliver(approval))
+            continue;
+        // In a turn that goes on, a request that is not open any more was withdrawn: there is nothing to resume.
+        all = all && live && live->state() == LiveSession::State::Turn;
     }
     return all;
 }
@@ -132,6 +141,9 @@ QCoro::Task<> SessionHost::endWhenIdle(SessionId id, QDateTime since)
     LiveSession *live = find(id);
     if (!live || live->state() != LiveSession::State::Ready || live->idleSince() != since)
         co_return;
+    const Result<Session> session = m_parts.stores.sessions.get(id);
+    if (!session || !session->activeRun.isEmpty())
+        co_return; // looked at again when that run has settled
     co_await live->end();
 }
 

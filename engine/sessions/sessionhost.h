@@ -26,6 +26,8 @@ public:
     // Every decided, not delivered decision of the run. False: at least one found no open request.
     bool deliver(const RunId &run);
     void detachAll();
+    // The session's run is over: its process may be idle now.
+    void runSettled(const SessionId &id);
 
 signals:
     // Continue was pressed, yet the process that asked is gone: the run must be resumed natively.

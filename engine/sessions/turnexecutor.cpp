@@ -81,7 +81,7 @@ QCoro::Task<> TurnExecutor::await(Run run, QFuture<TurnOutcome> future)
 void TurnExecutor::watch(LiveSession &live, const Run &run, QObject *context)
 {
     connect(&live, &LiveSession::prepared, context, [this, run, &live](const QString &how, qint64 ms) {
-        step(run, QStringLiteral("harness ready (%1)").arg(how));
+        m_steps[run.id].append({QStringLiteral("harness ready (%1)").arg(how), m_parts.clock.now()});
         const QString text = how == u"warm"      ? tr("warm start %1 ms").arg(ms)
                              : how == u"adopted" ? tr("re-attached to the running harness in %1 ms").arg(ms)
                              : how == u"resumed" ? tr("conversation resumed, cold start %1 ms").arg(ms)
@@ -89,8 +89,12 @@ void TurnExecutor::watch(LiveSession &live, const Run &run, QObject *context)
         live.recorder().event(QStringLiteral("HarnessReady"), text);
         live.note(BlockKind::Note, text);
     });
-    connect(&live, &LiveSession::firstLine, context, [this, run] { step(run, QStringLiteral("first line")); });
-    connect(&live, &LiveSession::firstText, context, [this, run] { step(run, QStringLiteral("first text")); });
+    connect(&live, &LiveSession::firstLine, context, [this, run] {
+        m_steps[run.id].append({QStringLiteral("first line"), m_parts.clock.now()});
+    });
+    connect(&live, &LiveSession::firstText, context, [this, run] {
+        m_steps[run.id].append({QStringLiteral("first text"), m_parts.clock.now()});
+    });
 }
 
 void TurnExecutor::step(const Run &run, const QString &name)
@@ -100,12 +104,14 @@ void TurnExecutor::step(const Run &run, const QString &name)
 }
 
 // The row's move is tried until the store takes it: a turn that ended must not look alive because a disk was full.
-bool TurnExecutor::moveTo(const Run &run, RunState to, const RunPatch &patch)
+bool TurnExecutor::moveTo(const Run &run, RunState to, RunPatch patch)
 {
+    patch.steps = m_steps.value(run.id) + patch.steps;
     const Result<Run> present = m_parts.stores.runs.get(run.id);
     Result<Run> moved = present;
     if (present) {
         if (isTerminal(present->state) || present->attempt != run.attempt) {
+            m_steps.remove(run.id);
             emit settled(*present);
             return true; // cancelled meanwhile; its own row is final
         }
@@ -130,6 +136,7 @@ bool TurnExecutor::moveTo(const Run &run, RunState to, const RunPatch &patch)
     }
     if (!moved && moved.error().code == ErrorCode::StorageUnavailable)
         return false;
+    m_steps.remove(run.id);
     if (moved) {
         m_parts.feed.noteRun(*moved);
         emit settled(*moved);

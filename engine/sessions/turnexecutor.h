@@ -29,11 +29,13 @@ private:
     void settleError(const Run &run, const Error &error);
     void step(const Run &run, const QString &name);
     void watch(LiveSession &live, const Run &run, QObject *context);
-    bool moveTo(const Run &run, RunState to, const RunPatch &patch);
+    bool moveTo(const Run &run, RunState to, RunPatch patch);
     bool retryLater(const Run &run, const Error &error);
 
     SessionParts m_parts;
     SessionHost &m_host;
+    // Moments inside a turn; stored with its outcome, since each commit of its own would delay the first text.
+    QHash<RunId, QList<RunStep>> m_steps;
 };
 
 } // namespace engine

@@ -33,7 +33,7 @@ QString reasonToWait(const Row &row, const Run &run)
         return QStringLiteral("behind run %1").arg(row.text("ahead"));
     if (!active.isEmpty())
         return QStringLiteral("behind run %1").arg(active);
-    if (run.availableAt > run.createdAt && run.attempt > 0 && run.attempt < run.maxAttempts && run.startedAt.isValid()) {
+    if (run.startedAt.isValid() && run.availableAt > run.startedAt) {
         return QStringLiteral("retry at %1")
             .arg(run.availableAt.toLocalTime().toString(QStringLiteral("HH:mm:ss")));
     }

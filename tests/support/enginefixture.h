@@ -4,6 +4,9 @@
 #include "tests/support/fakeclock.h"
 
 #include <QSignalSpy>
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -142,6 +145,40 @@ public:
         return parts.join(u'|');
     }
 
+    // Makes the store refuse one kind of write, as a full disk or a damaged file would: "approval_insert",
+    // "approval_update", "raw_line_insert".
+    void breakStore(const QString &write)
+    {
+        const QString table = write.left(write.lastIndexOf(u'_'));
+        const QString action = write.mid(write.lastIndexOf(u'_') + 1);
+        sql(QStringLiteral("CREATE TRIGGER refuse_%1_%2 BEFORE %2 ON %1 BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END")
+                .arg(table, action));
+        m_broken.append(QStringLiteral("refuse_%1_%2").arg(table, action));
+    }
+    void mendStore()
+    {
+        for (const QString &trigger : std::exchange(m_broken, {}))
+            sql(QStringLiteral("DROP TRIGGER %1").arg(trigger));
+    }
+    QList<QVariant> sql(const QString &statement)
+    {
+        QList<QVariant> first;
+        const QString name = QStringLiteral("test-side");
+        {
+            QSqlDatabase side = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), name);
+            side.setDatabaseName(folder.filePath(QStringLiteral("data/signalbox.db")));
+            if (!side.open())
+                qWarning("side connection: %s", qPrintable(side.lastError().text()));
+            QSqlQuery query(side);
+            if (!query.exec(statement))
+                qWarning("%s: %s", qPrintable(statement), qPrintable(query.lastError().text()));
+            while (query.next())
+                first.append(query.value(0));
+        }
+        QSqlDatabase::removeDatabase(name);
+        return first;
+    }
+
     QTemporaryDir folder;
     std::shared_ptr<FakeTime> time;
     QMap<QString, QString> environment{{QStringLiteral("PATH"), qEnvironmentVariable("PATH")},
@@ -156,6 +193,8 @@ public:
     QList<engine::Notice> notices;
 
 private:
+    QStringList m_broken;
+
     void take(const engine::FeedBatch &batch)
     {
         batches.append(batch);
