@@ -1,1 +1,6 @@
-int main(){}
+#include "app/application.h"
+
+int main(int argc, char **argv)
+{
+    return app::runApplication(argc, argv);
+}

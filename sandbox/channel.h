@@ -16,7 +16,7 @@ struct Error
     QString message; // what was tried, on what, why, what to do
     QString detail;
 };
-template <class T> using Result = tl::expected<T, Error>;
+template<class T> using Result = tl::expected<T, Error>;
 
 enum class Stream { Output, ErrorOutput };
 
@@ -29,7 +29,7 @@ struct Offsets
 
 struct LaunchSpec
 {
-    QStringList argv; // argv[0] is the program's absolute path
+    QStringList argv;                   // argv[0] is the program's absolute path
     QMap<QString, QString> environment; // complete; nothing is inherited
     QString workingFolder;
     QString lockFile; // held exclusively (flock) by the worker while the harness lives; empty: none
@@ -42,11 +42,12 @@ struct Welcome
     int generation = 0;
     bool launched = false; // a harness was started under this worker (it may have ended since)
     bool exited = false;
-    int exitCode = 0;      // of an exited one; 128 + n for signal n
+    int exitCode = 0; // of an exited one; 128 + n for signal n
     qint64 pid = 0;
     quint64 launchCount = 0; // how many times a harness was launched by this worker
-    QString lastInputId; // newest input that was written to the child's stdin
-    Offsets available;   // end of what the journal holds
+    QString lastInputId;     // newest input that was written to the child's stdin
+    Offsets available;       // end of what the journal holds
+    Offsets oldest;          // first byte that it still holds: everything before was acknowledged
 };
 
 // The engine's end of one worker channel. Engine thread. Signals arrive in the order of the worker's frames.

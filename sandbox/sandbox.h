@@ -19,8 +19,8 @@ struct ComputerSpec
 {
     QString sessionId;
     int generation = 1;
-    QString workspace;              // working folder of the harness
-    QMap<QString, QString> labels;  // owner, config digest, ...
+    QString workspace;             // working folder of the harness
+    QMap<QString, QString> labels; // owner, config digest, ...
 };
 
 struct Computer
@@ -54,8 +54,7 @@ public:
     virtual QCoro::Task<Result<std::optional<Computer>>> find(QString sessionId, int generation) = 0;
     virtual QCoro::Task<Result<QList<Computer>>> list() = 0;
     // A newer epoch takes the channel over from older ones. Answers after the worker's WELCOME, or fails.
-    virtual QCoro::Task<Result<std::unique_ptr<Channel>>> open(Computer computer, quint64 epoch,
-                                                               Offsets received) = 0;
+    virtual QCoro::Task<Result<std::unique_ptr<Channel>>> open(Computer computer, quint64 epoch, Offsets received) = 0;
     virtual QCoro::Task<Result<void>> pause(Computer computer) = 0;
     virtual QCoro::Task<Result<void>> resume(Computer computer) = 0;
     // Ends worker, harness and every descendant, and removes what was made for it. Absent is success.

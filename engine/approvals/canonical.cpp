@@ -36,8 +36,8 @@ std::string numberText(double value)
     } else if (-6 < point && point <= 0) {
         result = "0." + std::string(size_t(-point), '0') + digits;
     } else {
-        result = digits.substr(0, 1) + (count > 1 ? '.' + digits.substr(1) : std::string()) + 'e'
-                 + (point > 0 ? '+' : '-') + std::to_string(std::abs(point - 1));
+        result = digits.substr(0, 1) + (count > 1 ? '.' + digits.substr(1) : std::string()) + 'e' +
+                 (point > 0 ? '+' : '-') + std::to_string(std::abs(point - 1));
     }
     return value < 0 ? '-' + result : result;
 }
@@ -48,13 +48,27 @@ std::string stringText(const std::string &utf8)
     std::string result = "\"";
     for (const char c : utf8) {
         switch (c) {
-        case '"': result += "\\\""; break;
-        case '\\': result += "\\\\"; break;
-        case '\b': result += "\\b"; break;
-        case '\t': result += "\\t"; break;
-        case '\n': result += "\\n"; break;
-        case '\f': result += "\\f"; break;
-        case '\r': result += "\\r"; break;
+        case '"':
+            result += "\\\"";
+            break;
+        case '\\':
+            result += "\\\\";
+            break;
+        case '\b':
+            result += "\\b";
+            break;
+        case '\t':
+            result += "\\t";
+            break;
+        case '\n':
+            result += "\\n";
+            break;
+        case '\f':
+            result += "\\f";
+            break;
+        case '\r':
+            result += "\\r";
+            break;
         default:
             if (static_cast<unsigned char>(c) < 0x20)
                 result += std::string("\\u00") + hex[(c >> 4) & 0xf] + hex[c & 0xf];
@@ -117,8 +131,7 @@ public:
     {
         std::vector<Member> members = std::move(m_levels.back().members);
         m_levels.pop_back();
-        std::sort(members.begin(), members.end(),
-                  [](const Member &a, const Member &b) { return a.order < b.order; });
+        std::sort(members.begin(), members.end(), [](const Member &a, const Member &b) { return a.order < b.order; });
         std::string text = "{";
         for (size_t i = 0; i < members.size(); ++i) {
             if (i > 0 && members[i].order == members[i - 1].order)
@@ -152,7 +165,8 @@ private:
     {
         const std::string text = numberText(number);
         if (text != literal && literal != "-0")
-            return refuse(QStringLiteral("the integer %1 is not exact as a double").arg(QString::fromStdString(literal)));
+            return refuse(
+                QStringLiteral("the integer %1 is not exact as a double").arg(QString::fromStdString(literal)));
         return value(text);
     }
 
@@ -199,22 +213,23 @@ Result<QByteArray> canonicalJson(const QByteArray &json)
 
 Result<QByteArray> canonicalAction(const ActionFacts &facts)
 {
-    for (const QString &text : {facts.harness, facts.kind, facts.toolName, facts.cwd, facts.nativeSessionId,
-                                facts.nativeRequestId, facts.nativeToolUseId, facts.sessionId.value, facts.runId.value}) {
+    for (const QString &text :
+         {facts.harness, facts.kind, facts.toolName, facts.cwd, facts.nativeSessionId, facts.nativeRequestId,
+          facts.nativeToolUseId, facts.sessionId.value, facts.runId.value}) {
         if (!text.isValidUtf16()) {
             return fail(ErrorCode::Invalid,
                         QStringLiteral("The action has no canonical form: \"%1\" is no valid text.").arg(text));
         }
     }
-    const std::string action = '{' + argumentsMember(facts.input) + ",\"attempt\":" + std::to_string(facts.attempt)
-                               + ",\"cwd\":" + canonicalText(facts.cwd) + ",\"generation\":"
-                               + std::to_string(facts.generation) + ",\"harness\":" + canonicalText(facts.harness)
-                               + ",\"kind\":" + canonicalText(facts.kind) + ",\"native_request_id\":"
-                               + canonicalText(facts.nativeRequestId) + ",\"native_session_id\":"
-                               + canonicalText(facts.nativeSessionId) + ",\"native_tool_use_id\":"
-                               + canonicalText(facts.nativeToolUseId) + ",\"run\":" + canonicalText(facts.runId.value)
-                               + ",\"session\":" + canonicalText(facts.sessionId.value) + ",\"tool\":"
-                               + canonicalText(facts.toolName) + '}';
+    const std::string action =
+        '{' + argumentsMember(facts.input) + ",\"attempt\":" + std::to_string(facts.attempt) +
+        ",\"cwd\":" + canonicalText(facts.cwd) + ",\"generation\":" + std::to_string(facts.generation) +
+        ",\"harness\":" + canonicalText(facts.harness) + ",\"kind\":" + canonicalText(facts.kind) +
+        ",\"native_request_id\":" + canonicalText(facts.nativeRequestId) +
+        ",\"native_session_id\":" + canonicalText(facts.nativeSessionId) +
+        ",\"native_tool_use_id\":" + canonicalText(facts.nativeToolUseId) +
+        ",\"run\":" + canonicalText(facts.runId.value) + ",\"session\":" + canonicalText(facts.sessionId.value) +
+        ",\"tool\":" + canonicalText(facts.toolName) + '}';
     return QByteArray::fromStdString(action);
 }
 

@@ -37,6 +37,9 @@ struct ToolReply
     bool isError = false;
 };
 
+// A driver adds this key to the arguments of each call: the native id of the session whose model calls.
+inline constexpr char callerSessionKey[] = "signalbox/nativeSessionId";
+
 // Tools the console offers to the model. Engine thread; answers at once.
 class ToolHost
 {

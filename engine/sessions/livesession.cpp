@@ -75,7 +75,7 @@ void LiveSession::receive(sandbox::Stream stream, quint64 offset, const QByteArr
     seen = offset + quint64(bytes.size());
 
     if (stream == sandbox::Stream::ErrorOutput) {
-        m_errorTail = (m_errorTail + fresh).right(errorTailBytes);
+        m_errorTail = QByteArray(m_errorTail + fresh).right(errorTailBytes);
         m_recorder.received(RawLine::Direction::FromHarnessError, fresh);
         m_recorder.setOffsets({m_recorder.channel().outputOffset, m_errorSeen});
         return;

@@ -240,7 +240,7 @@ Result<void> LiveSession::rebuild()
             break;
         }
         case RawLine::Direction::FromHarnessError:
-            m_errorTail = (m_errorTail + line.bytes).right(64 * 1024);
+            m_errorTail = QByteArray(m_errorTail + line.bytes).right(64 * 1024);
             break;
         }
         return true;

@@ -86,10 +86,11 @@ Result<Agent> agentOf(const Row &row)
     agent.updatedAt = row.time("updated_at");
     const Json settings = Json::parse(row.text("settings").toStdString(), nullptr, false);
     if (!settings.is_object()) {
-        return fail(ErrorCode::StorageUnavailable,
-                    QStringLiteral("Could not read the agent \"%1\": its settings are no JSON object. Restore a backup, or "
-                                   "save the agent anew.")
-                        .arg(agent.name));
+        return fail(
+            ErrorCode::StorageUnavailable,
+            QStringLiteral("Could not read the agent \"%1\": its settings are no JSON object. Restore a backup, or "
+                           "save the agent anew.")
+                .arg(agent.name));
     }
     QString harness, gate;
     readSetting(settings, "harness", harness);
@@ -125,7 +126,8 @@ Result<Agent> agentOf(const Row &row)
     if (const auto it = settings.find("environment"); it != settings.end() && it->is_object()) {
         for (const auto &[name, value] : it->items()) {
             if (value.is_string())
-                agent.environment.insert(QString::fromStdString(name), QString::fromStdString(value.get<std::string>()));
+                agent.environment.insert(QString::fromStdString(name),
+                                         QString::fromStdString(value.get<std::string>()));
         }
     }
     return agent;
@@ -154,8 +156,7 @@ Result<Agent> AgentStore::get(const AgentId &id) const
     if (!rows)
         return tl::unexpected(rows.error());
     if (rows->isEmpty()) {
-        return fail(ErrorCode::NotFound,
-                    QStringLiteral("There is no agent %1. Choose one of the list.").arg(id.value));
+        return fail(ErrorCode::NotFound, QStringLiteral("There is no agent %1. Choose one of the list.").arg(id.value));
     }
     return agentOf(rows->first());
 }

@@ -23,8 +23,8 @@ bool isPersonal(ApprovalState state)
 
 bool isSameDecision(const Approval &stored, const Verdicts &verdict)
 {
-    return !verdict.key.isEmpty() && stored.decisionKey == verdict.key && stored.state == verdict.to
-           && stored.digest == verdict.expected && stored.editedDigest == verdict.editedDigest;
+    return !verdict.key.isEmpty() && stored.decisionKey == verdict.key && stored.state == verdict.to &&
+           stored.digest == verdict.expected && stored.editedDigest == verdict.editedDigest;
 }
 
 tl::unexpected<Error> decidedBefore(const Approval &approval)
@@ -45,19 +45,21 @@ tl::unexpected<Error> refusal(const Approval &approval, const Verdicts &verdict,
     if (approval.state != ApprovalState::Pending)
         return decidedBefore(approval);
     if (verdict.to == ApprovalState::Expired) {
-        return fail(ErrorCode::Conflict, QStringLiteral("The approval %1 has time until %2.")
-                                             .arg(approval.id.value, moment(approval.expiresAt)));
+        return fail(
+            ErrorCode::Conflict,
+            QStringLiteral("The approval %1 has time until %2.").arg(approval.id.value, moment(approval.expiresAt)));
     }
     if (approval.expiresAt <= now) {
         return fail(ErrorCode::Expired,
                     QStringLiteral("The time of the approval %1 ended at %2, before the decision; nothing was sent.")
                         .arg(approval.id.value, moment(approval.expiresAt)));
     }
-    return fail(ErrorCode::ActionChanged,
-                QStringLiteral("The decision is for another action than the one approval %1 asks for; nothing was sent. "
-                               "Read it again and decide anew.")
-                    .arg(approval.id.value),
-                QStringLiteral("expected %1, got %2").arg(approval.digest.value, verdict.expected.value));
+    return fail(
+        ErrorCode::ActionChanged,
+        QStringLiteral("The decision is for another action than the one approval %1 asks for; nothing was sent. "
+                       "Read it again and decide anew.")
+            .arg(approval.id.value),
+        QStringLiteral("expected %1, got %2").arg(approval.digest.value, verdict.expected.value));
 }
 
 Result<Rows> runVerdict(Database &database, const Verdicts &verdict, const QDateTime &now)
@@ -160,8 +162,8 @@ Result<void> ApprovalStore::insert(const Approval &approval, const Digest &input
     Result<Transaction> transaction = Transaction::begin(m_database);
     if (!transaction)
         return tl::unexpected(transaction.error());
-    const Result<Rows> found = m_database.run(QStringLiteral("approval.run"), {{"run_id", approval.runId.value},
-                                                                               {"session_id", approval.sessionId.value}});
+    const Result<Rows> found = m_database.run(
+        QStringLiteral("approval.run"), {{"run_id", approval.runId.value}, {"session_id", approval.sessionId.value}});
     if (!found)
         return tl::unexpected(found.error());
     if (found->isEmpty()) {
@@ -177,9 +179,8 @@ Result<void> ApprovalStore::insert(const Approval &approval, const Digest &input
                         .arg(run.integer("attempt")));
     }
     const qint64 session = run.number("session_number");
-    const Result<Rows> stored =
-        m_database.run(QStringLiteral("approval.insert"),
-                       approvalBindings(approval, inputDigest, run.number("run_number"), session));
+    const Result<Rows> stored = m_database.run(
+        QStringLiteral("approval.insert"), approvalBindings(approval, inputDigest, run.number("run_number"), session));
     if (!stored)
         return tl::unexpected(stored.error());
     if (const auto refreshed = refreshApprovals(m_database, session); !refreshed)
@@ -262,8 +263,8 @@ Result<Approval> ApprovalStore::extend(const ApprovalId &id, const QDateTime &ex
 {
     if (expiresAt <= now)
         return fail(ErrorCode::Invalid, QStringLiteral("An approval can be extended to a later time only."));
-    const Result<Rows> extended = m_database.run(QStringLiteral("approval.extend"),
-                                                 {{"expires_at", expiresAt}, {"id", id.value}, {"now", now}});
+    const Result<Rows> extended =
+        m_database.run(QStringLiteral("approval.extend"), {{"expires_at", expiresAt}, {"id", id.value}, {"now", now}});
     if (!extended)
         return tl::unexpected(extended.error());
     const Result<Approval> approval = get(id);
@@ -304,11 +305,12 @@ Result<Approval> ApprovalStore::markDelivery(const ApprovalId &id, const QList<D
                                              const QDateTime &at, const QString &status)
 {
     for (const Delivery step : from) {
-        const Result<Rows> marked = m_database.run(QStringLiteral("approval.deliver"), {{"to_delivery", toString(to)},
-                                                                                        {"at", at},
-                                                                                        {"status", status},
-                                                                                        {"id", id.value},
-                                                                                        {"from_delivery", toString(step)}});
+        const Result<Rows> marked =
+            m_database.run(QStringLiteral("approval.deliver"), {{"to_delivery", toString(to)},
+                                                                {"at", at},
+                                                                {"status", status},
+                                                                {"id", id.value},
+                                                                {"from_delivery", toString(step)}});
         if (!marked)
             return tl::unexpected(marked.error());
         if (marked->changed > 0)
@@ -382,8 +384,8 @@ Result<std::optional<Approval>> ApprovalStore::usableLost(const SessionId &id, c
 
 Result<Approval> ApprovalStore::useLost(const ApprovalId &id, const ApprovalId &usedBy, const QDateTime &at)
 {
-    const Result<Rows> used = m_database.run(QStringLiteral("approval.useLost"),
-                                             {{"used_by", usedBy.value}, {"at", at}, {"id", id.value}});
+    const Result<Rows> used =
+        m_database.run(QStringLiteral("approval.useLost"), {{"used_by", usedBy.value}, {"at", at}, {"id", id.value}});
     if (!used)
         return tl::unexpected(used.error());
     const Result<Approval> approval = get(id);

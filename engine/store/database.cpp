@@ -38,8 +38,9 @@ QString wayOut(int code)
                               "folder.");
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-        return QStringLiteral("The file is damaged or no store of Signalbox: restore a backup, or move the file away to "
-                              "begin with an empty store.");
+        return QStringLiteral(
+            "The file is damaged or no store of Signalbox: restore a backup, or move the file away to "
+            "begin with an empty store.");
     case SQLITE_IOERR:
         return QStringLiteral("Check the disk and its space, then try again.");
     default:
@@ -119,12 +120,13 @@ Result<std::unique_ptr<Database>> Database::open(const OpenOptions &options)
     }
     database->m_version = *version;
     if (options.readOnly && *version < newestSchemaVersion()) {
-        return fail(ErrorCode::StorageUnavailable,
-                    QStringLiteral("Could not read the store %1: it is not prepared for this program (schema %2 of %3). "
-                                   "Start Signalbox once, it brings the store up to date.")
-                        .arg(options.path)
-                        .arg(*version)
-                        .arg(newestSchemaVersion()));
+        return fail(
+            ErrorCode::StorageUnavailable,
+            QStringLiteral("Could not read the store %1: it is not prepared for this program (schema %2 of %3). "
+                           "Start Signalbox once, it brings the store up to date.")
+                .arg(options.path)
+                .arg(*version)
+                .arg(newestSchemaVersion()));
     }
     if (const auto migrated = database->migrate(*version); !migrated)
         return tl::unexpected(migrated.error());
@@ -135,10 +137,11 @@ Result<void> Database::connectFile()
 {
     const QString folder = QFileInfo(m_options.path).absolutePath();
     if (!m_options.readOnly && !QDir().mkpath(folder)) {
-        return fail(ErrorCode::StorageUnavailable,
-                    QStringLiteral("Could not make the folder %1 for the store %2: it may not be written or a file is in "
-                                   "its way. Make it writable, or choose another data folder.")
-                        .arg(folder, m_options.path));
+        return fail(
+            ErrorCode::StorageUnavailable,
+            QStringLiteral("Could not make the folder %1 for the store %2: it may not be written or a file is in "
+                           "its way. Make it writable, or choose another data folder.")
+                .arg(folder, m_options.path));
     }
     QSqlDatabase handle = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), m_connectionName);
     if (!handle.isValid()) {
@@ -179,8 +182,8 @@ Result<void> Database::checkOwner()
         const Result<Rows> set = run(pragma);
         if (!set)
             return tl::unexpected(set.error());
-        if (pragma == QLatin1String("database.wal")
-            && (set->isEmpty() || set->first().text("journal_mode") != QLatin1String("wal"))) {
+        if (pragma == QLatin1String("database.wal") &&
+            (set->isEmpty() || set->first().text("journal_mode") != QLatin1String("wal"))) {
             return fail(ErrorCode::StorageUnavailable,
                         QStringLiteral("Could not open the store %1: its disk does not support write-ahead logging (a "
                                        "network disk?). Choose a data folder on a local disk.")
@@ -360,7 +363,8 @@ Result<Rows> Database::run(const QString &name, const Bindings &bindings)
     return rows;
 }
 
-Result<void> Database::each(const QString &name, const Bindings &bindings, const std::function<bool(const Row &)> &visit)
+Result<void> Database::each(const QString &name, const Bindings &bindings,
+                            const std::function<bool(const Row &)> &visit)
 {
     if (m_doomed)
         return tl::unexpected(*m_doomed);

@@ -17,8 +17,8 @@ namespace engine {
 struct OpenOptions
 {
     QString path;
-    bool readOnly = false;     // for the reader thread: no migration, every write is refused
-    int busyTimeoutMs = 5000;  // how long a statement waits for another process's lock
+    bool readOnly = false;    // for the reader thread: no migration, every write is refused
+    int busyTimeoutMs = 5000; // how long a statement waits for another process's lock
 };
 
 // One connection to the store's file. Lives in the thread that opened it; everything is synchronous. Statements are
@@ -41,7 +41,8 @@ public:
 
     Result<Rows> run(const QString &statement, const Bindings &bindings = {});
     // Row by row without keeping them; `visit` answers false to stop. It may run other statements.
-    Result<void> each(const QString &statement, const Bindings &bindings, const std::function<bool(const Row &)> &visit);
+    Result<void> each(const QString &statement, const Bindings &bindings,
+                      const std::function<bool(const Row &)> &visit);
     // Moves the write-ahead log's pages into the file without waiting for anyone; call it when idle.
     Result<void> checkpoint();
 
@@ -65,7 +66,7 @@ private:
     QString m_connectionName;
     QString m_kind;
     int m_version = 0;
-    int m_depth = 0;                // open Transaction objects
+    int m_depth = 0;               // open Transaction objects
     std::optional<Error> m_doomed; // why the open transaction can't be committed any more
     std::unordered_map<QString, std::unique_ptr<Statement>> m_statements;
 };

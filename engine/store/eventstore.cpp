@@ -52,8 +52,9 @@ private:
         if (!rows)
             return tl::unexpected(rows.error());
         if (rows->isEmpty()) {
-            return fail(ErrorCode::Stale, QStringLiteral("A late write of run %1 was refused: the run is gone.")
-                                              .arg(m_batch.fence->run.value));
+            return fail(
+                ErrorCode::Stale,
+                QStringLiteral("A late write of run %1 was refused: the run is gone.").arg(m_batch.fence->run.value));
         }
         const Row &run = rows->first();
         if (run.integer("attempt") == m_batch.fence->attempt && run.text("state") != toString(RunState::Pending))
@@ -69,8 +70,9 @@ private:
     {
         if (id.isEmpty() || id == m_batch.sessionId)
             return {};
-        return fail(ErrorCode::Internal, QStringLiteral("A batch of session %1 holds a part of session %2.")
-                                             .arg(m_batch.sessionId.value, id.value));
+        return fail(
+            ErrorCode::Internal,
+            QStringLiteral("A batch of session %1 holds a part of session %2.").arg(m_batch.sessionId.value, id.value));
     }
 
     // 0: no run.
@@ -85,8 +87,9 @@ private:
         if (!rows)
             return tl::unexpected(rows.error());
         if (rows->isEmpty()) {
-            return fail(ErrorCode::NotFound, QStringLiteral("There is no run %1 in session %2 (any more).")
-                                                 .arg(id.value, m_batch.sessionId.value));
+            return fail(
+                ErrorCode::NotFound,
+                QStringLiteral("There is no run %1 in session %2 (any more).").arg(id.value, m_batch.sessionId.value));
         }
         const qint64 number = rows->first().number("number");
         m_runs.insert(id, number);
@@ -106,15 +109,15 @@ private:
             const Result<qint64> run = runNumber(line.runId);
             if (!run)
                 return tl::unexpected(run.error());
-            const Result<Rows> stored = m_database.run(QStringLiteral("event.insertRaw"),
-                                                       {{"session_number", m_session},
-                                                        boundRun(*run),
-                                                        {"generation", line.generation},
-                                                        {"launch", m_batch.launch},
-                                                        {"attempt", line.attempt},
-                                                        {"at", line.at},
-                                                        {"direction", int(line.direction)},
-                                                        {"bytes", line.bytes}});
+            const Result<Rows> stored =
+                m_database.run(QStringLiteral("event.insertRaw"), {{"session_number", m_session},
+                                                                   boundRun(*run),
+                                                                   {"generation", line.generation},
+                                                                   {"launch", m_batch.launch},
+                                                                   {"attempt", line.attempt},
+                                                                   {"at", line.at},
+                                                                   {"direction", int(line.direction)},
+                                                                   {"bytes", line.bytes}});
             if (!stored)
                 return tl::unexpected(stored.error());
         }
@@ -129,12 +132,11 @@ private:
             const Result<qint64> run = runNumber(event.runId);
             if (!run)
                 return tl::unexpected(run.error());
-            const Result<Rows> stored =
-                m_database.run(QStringLiteral("event.insertEvent"), {{"run_number", *run},
-                                                                     {"attempt", event.attempt},
-                                                                     {"at", event.at},
-                                                                     {"kind", event.kind},
-                                                                     {"text", event.text}});
+            const Result<Rows> stored = m_database.run(QStringLiteral("event.insertEvent"), {{"run_number", *run},
+                                                                                             {"attempt", event.attempt},
+                                                                                             {"at", event.at},
+                                                                                             {"kind", event.kind},
+                                                                                             {"text", event.text}});
             if (!stored)
                 return tl::unexpected(stored.error());
             RunEvent done = event;

@@ -44,21 +44,24 @@ Result<InstanceLock> InstanceLock::acquire(const QString &dataFolder)
     InstanceLock lock(descriptor, path);
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) {
-            return fail(ErrorCode::StorageUnavailable,
-                        QStringLiteral("Could not lock %1: %2. Choose a data folder on a local disk.")
-                            .arg(path, lockReason()));
+            return fail(
+                ErrorCode::StorageUnavailable,
+                QStringLiteral("Could not lock %1: %2. Choose a data folder on a local disk.").arg(path, lockReason()));
         }
         const QString holder = QString::fromLatin1(holderOf(descriptor));
-        return fail(ErrorCode::StorageBusy,
-                    QStringLiteral("Another Signalbox (process %1) works with the data folder %2. Use that one or close "
-                                   "it, or choose another data folder.")
-                        .arg(holder.isEmpty() ? QStringLiteral("unknown") : holder, dataFolder));
+        return fail(
+            ErrorCode::StorageBusy,
+            QStringLiteral("Another Signalbox (process %1) works with the data folder %2. Use that one or close "
+                           "it, or choose another data folder.")
+                .arg(holder.isEmpty() ? QStringLiteral("unknown") : holder, dataFolder));
     }
     const QByteArray self = QByteArray::number(qint64(::getpid())) + '\n';
-    if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, self.constData(), size_t(self.size()), 0) != self.size()) {
-        return fail(ErrorCode::StorageUnavailable,
-                    QStringLiteral("Could not write the lock %1: %2. Free some disk space, or choose another data folder.")
-                        .arg(path, lockReason()));
+    if (::ftruncate(descriptor, 0) != 0 ||
+        ::pwrite(descriptor, self.constData(), size_t(self.size()), 0) != self.size()) {
+        return fail(
+            ErrorCode::StorageUnavailable,
+            QStringLiteral("Could not write the lock %1: %2. Free some disk space, or choose another data folder.")
+                .arg(path, lockReason()));
     }
     return lock;
 }

@@ -2,10 +2,7 @@
 
 namespace engine {
 
-Bound::Bound(const char *name, const QString &text)
-    : name(name), value(text.isNull() ? QStringLiteral("") : text)
-{
-}
+Bound::Bound(const char *name, const QString &text) : name(name), value(text.isNull() ? QStringLiteral("") : text) {}
 
 Bound::Bound(const char *name, const QByteArray &bytes) : name(name), value(bytes.isNull() ? QByteArray("") : bytes) {}
 

@@ -34,8 +34,7 @@ QString reasonToWait(const Row &row, const Run &run)
     if (!active.isEmpty())
         return QStringLiteral("behind run %1").arg(active);
     if (run.startedAt.isValid() && run.availableAt > run.startedAt) {
-        return QStringLiteral("retry at %1")
-            .arg(run.availableAt.toLocalTime().toString(QStringLiteral("HH:mm:ss")));
+        return QStringLiteral("retry at %1").arg(run.availableAt.toLocalTime().toString(QStringLiteral("HH:mm:ss")));
     }
     return QStringLiteral("next to start");
 }

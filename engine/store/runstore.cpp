@@ -17,14 +17,15 @@ tl::unexpected<Error> noRun(const RunId &id)
 
 tl::unexpected<Error> queueFull(const SessionId &session, int limit)
 {
-    return fail(ErrorCode::QueueFull,
-                QStringLiteral("Could not queue the run: %1 runs wait in session %2 already, which is its limit. Wait or "
-                               "cancel one, or raise the agent's \"waiting runs\".")
-                    .arg(limit)
-                    .arg(session.value));
+    return fail(
+        ErrorCode::QueueFull,
+        QStringLiteral("Could not queue the run: %1 runs wait in session %2 already, which is its limit. Wait or "
+                       "cancel one, or raise the agent's \"waiting runs\".")
+            .arg(limit)
+            .arg(session.value));
 }
 
-template <class T> Bound boundOr(const char *name, const std::optional<T> &value)
+template<class T> Bound boundOr(const char *name, const std::optional<T> &value)
 {
     return value ? Bound(name, *value) : Bound(name, nullptr);
 }
@@ -60,7 +61,8 @@ Result<void> refreshLine(Database &database, qint64 session, std::optional<RunSt
 {
     const Result<Rows> refreshed =
         database.run(QStringLiteral("session.refreshLine"),
-                     {outcome ? Bound("outcome", toString(*outcome)) : Bound("outcome", nullptr), boundOr("at", at),
+                     {outcome ? Bound("outcome", toString(*outcome)) : Bound("outcome", nullptr),
+                      boundOr("at", at),
                       {"number", session}});
     if (!refreshed)
         return tl::unexpected(refreshed.error());
@@ -95,12 +97,13 @@ Result<Submitted> RunStore::enqueue(const NewRun &request, const RunLimits &limi
     if (!session)
         return tl::unexpected(session.error());
     if (session->isEmpty()) {
-        return fail(ErrorCode::NotFound, QStringLiteral("Could not queue the run: there is no session %1 (any more). Make "
-                                                        "a new session.")
-                                             .arg(request.sessionId.value));
+        return fail(ErrorCode::NotFound,
+                    QStringLiteral("Could not queue the run: there is no session %1 (any more). Make "
+                                   "a new session.")
+                        .arg(request.sessionId.value));
     }
-    const Result<QList<Run>> known = read(QStringLiteral("run.byKey"), {{"session_id", request.sessionId.value},
-                                                                        {"key", request.idempotencyKey}});
+    const Result<QList<Run>> known =
+        read(QStringLiteral("run.byKey"), {{"session_id", request.sessionId.value}, {"key", request.idempotencyKey}});
     if (!known)
         return tl::unexpected(known.error());
     if (!known->isEmpty())
@@ -112,16 +115,17 @@ Result<Submitted> RunStore::enqueue(const NewRun &request, const RunLimits &limi
         return tl::unexpected(place.error());
     const RunId id = newRunId();
     const qint64 number = session->first().number("number");
-    const Result<Rows> stored = m_database.run(QStringLiteral("run.insert"), {{"id", id.value},
-                                                                              {"session_number", number},
-                                                                              {"sequence", place->first().number("value")},
-                                                                              {"max_attempts", limits.maxAttempts},
-                                                                              {"prompt", request.prompt},
-                                                                              {"requested_by", request.requestedBy},
-                                                                              {"origin", request.origin},
-                                                                              {"idempotency_key", request.idempotencyKey},
-                                                                              {"created_at", now},
-                                                                              {"available_at", now}});
+    const Result<Rows> stored =
+        m_database.run(QStringLiteral("run.insert"), {{"id", id.value},
+                                                      {"session_number", number},
+                                                      {"sequence", place->first().number("value")},
+                                                      {"max_attempts", limits.maxAttempts},
+                                                      {"prompt", request.prompt},
+                                                      {"requested_by", request.requestedBy},
+                                                      {"origin", request.origin},
+                                                      {"idempotency_key", request.idempotencyKey},
+                                                      {"created_at", now},
+                                                      {"available_at", now}});
     if (!stored)
         return tl::unexpected(stored.error());
     if (const auto refreshed = refreshLine(m_database, number, std::nullopt, now); !refreshed)
@@ -155,11 +159,11 @@ Result<std::optional<Run>> RunStore::claimNext(const QString &owner, const QDate
         return tl::unexpected(head.error());
     if (head->isEmpty())
         return std::optional<Run>();
-    const Result<Rows> claimed = m_database.run(QStringLiteral("run.claim"),
-                                                {{"now", now},
-                                                 {"owner", owner},
-                                                 {"steps", stepsText({{QStringLiteral("claimed"), now}})},
-                                                 {"sequence", head->first().number("head_sequence")}});
+    const Result<Rows> claimed =
+        m_database.run(QStringLiteral("run.claim"), {{"now", now},
+                                                     {"owner", owner},
+                                                     {"steps", stepsText({{QStringLiteral("claimed"), now}})},
+                                                     {"sequence", head->first().number("head_sequence")}});
     if (!claimed)
         return tl::unexpected(claimed.error());
     if (claimed->isEmpty())
@@ -178,14 +182,14 @@ Result<std::optional<Run>> RunStore::claimNext(const QString &owner, const QDate
 Result<Run> RunStore::move(const RunId &id, int attempt, RunState from, RunState to, const RunPatch &patch)
 {
     if (!mayMove(from, to)) {
-        return fail(ErrorCode::Conflict, QStringLiteral("A run does not go from %1 to %2 (run %3).")
-                                             .arg(toString(from), toString(to), id.value));
+        return fail(
+            ErrorCode::Conflict,
+            QStringLiteral("A run does not go from %1 to %2 (run %3).").arg(toString(from), toString(to), id.value));
     }
     Result<Transaction> transaction = Transaction::begin(m_database);
     if (!transaction)
         return tl::unexpected(transaction.error());
-    const Result<Rows> moved =
-        m_database.run(QStringLiteral("run.move"), moveBindings(id, attempt, from, to, patch));
+    const Result<Rows> moved = m_database.run(QStringLiteral("run.move"), moveBindings(id, attempt, from, to, patch));
     if (!moved)
         return tl::unexpected(moved.error());
     if (moved->isEmpty()) {
@@ -200,8 +204,7 @@ Result<Run> RunStore::move(const RunId &id, int attempt, RunState from, RunState
                         .arg(attempt));
     }
     const auto outcome = isTerminal(to) ? std::optional<RunState>(to) : std::nullopt;
-    const auto refreshed =
-        refreshLine(m_database, moved->first().number("session_number"), outcome, patch.endedAt);
+    const auto refreshed = refreshLine(m_database, moved->first().number("session_number"), outcome, patch.endedAt);
     if (!refreshed)
         return tl::unexpected(refreshed.error());
     const Result<Run> run = get(id);
@@ -227,8 +230,8 @@ Result<Run> RunStore::fenced(const Result<Rows> &written, const RunId &id, int a
                         .arg(id.value, toString(run->state))
                         .arg(run->attempt));
     }
-    return fail(ErrorCode::Conflict, QStringLiteral("Run %1 is %2 already; nothing was changed.")
-                                         .arg(id.value, toString(run->state)));
+    return fail(ErrorCode::Conflict,
+                QStringLiteral("Run %1 is %2 already; nothing was changed.").arg(id.value, toString(run->state)));
 }
 
 Result<Run> RunStore::addStep(const RunId &id, int attempt, const RunStep &step)
@@ -252,9 +255,9 @@ Result<Run> RunStore::setUsage(const RunId &id, int attempt, const Usage &usage)
 
 Result<Run> RunStore::adopt(const RunId &id, int attempt, const QString &owner)
 {
-    return fenced(m_database.run(QStringLiteral("run.adopt"),
-                                 {{"owner", owner}, {"id", id.value}, {"attempt", attempt}}),
-                  id, attempt);
+    return fenced(
+        m_database.run(QStringLiteral("run.adopt"), {{"owner", owner}, {"id", id.value}, {"attempt", attempt}}), id,
+        attempt);
 }
 
 Result<Run> RunStore::requestCancel(const RunId &id)
@@ -265,8 +268,9 @@ Result<Run> RunStore::requestCancel(const RunId &id)
     const Result<Run> run = get(id);
     if (!run || asked->changed > 0)
         return run;
-    return fail(ErrorCode::Conflict, QStringLiteral("Run %1 is %2 already; there is nothing to cancel.")
-                                         .arg(id.value, toString(run->state)));
+    return fail(
+        ErrorCode::Conflict,
+        QStringLiteral("Run %1 is %2 already; there is nothing to cancel.").arg(id.value, toString(run->state)));
 }
 
 Result<Run> RunStore::requeue(const RunId &id, int maxQueued, const QDateTime &now)

@@ -65,9 +65,10 @@ Result<void> SessionStore::insert(const Session &session)
     if (!deleted)
         return tl::unexpected(deleted.error());
     if (!deleted->isEmpty()) {
-        return fail(ErrorCode::Conflict, QStringLiteral("The session %1 was deleted; its id can't be used again. Make a "
-                                                        "new session.")
-                                             .arg(session.id.value));
+        return fail(ErrorCode::Conflict,
+                    QStringLiteral("The session %1 was deleted; its id can't be used again. Make a "
+                                   "new session.")
+                        .arg(session.id.value));
     }
     const Result<Rows> stored =
         m_database.run(QStringLiteral("session.insert"), {{"id", session.id.value},
@@ -188,8 +189,7 @@ Result<void> SessionStore::remove(const SessionId &id, const QDateTime &at)
                                  QStringLiteral("session.remove")};
     if (const auto removed = runAll(m_database, statements, {{"number", number}}); !removed)
         return removed;
-    const Result<Rows> buried =
-        m_database.run(QStringLiteral("session.bury"), {{"id", id.value}, {"deleted_at", at}});
+    const Result<Rows> buried = m_database.run(QStringLiteral("session.bury"), {{"id", id.value}, {"deleted_at", at}});
     if (!buried)
         return tl::unexpected(buried.error());
     return transaction->commit();
@@ -217,13 +217,13 @@ Result<void> SessionStore::setChannelState(const SessionId &id, const ChannelSta
         return tl::unexpected(found.error());
     if (found->isEmpty())
         return noSession(id);
-    const Result<Rows> stored = m_database.run(QStringLiteral("session.setChannel"),
-                                               {{"number", found->first().number("number")},
-                                                {"epoch", state.epoch},
-                                                {"generation", state.generation},
-                                                {"launch", state.launch},
-                                                {"output_offset", state.outputOffset},
-                                                {"error_offset", state.errorOffset}});
+    const Result<Rows> stored =
+        m_database.run(QStringLiteral("session.setChannel"), {{"number", found->first().number("number")},
+                                                              {"epoch", state.epoch},
+                                                              {"generation", state.generation},
+                                                              {"launch", state.launch},
+                                                              {"output_offset", state.outputOffset},
+                                                              {"error_offset", state.errorOffset}});
     if (!stored)
         return tl::unexpected(stored.error());
     return {};

@@ -36,8 +36,8 @@ enum class FrameType : std::uint8_t {
 bool isKnown(std::uint8_t type);
 
 inline constexpr std::size_t frameHeaderBytes = 5;
-inline constexpr std::uint32_t maxGreetingBytes = 64 * 1024;         // before HELLO
-inline constexpr std::uint32_t maxToWorkerBytes = 64 * 1024 * 1024;  // an input line with pictures fits
+inline constexpr std::uint32_t maxGreetingBytes = 64 * 1024;        // before HELLO
+inline constexpr std::uint32_t maxToWorkerBytes = 64 * 1024 * 1024; // an input line with pictures fits
 inline constexpr std::uint32_t maxFromWorkerBytes = 1024 * 1024;
 inline constexpr std::size_t outputChunkBytes = 256 * 1024;
 

@@ -12,6 +12,8 @@ namespace sandbox {
 // short, longer or malformed.
 inline constexpr std::uint32_t protocolMagic = 0x58424753; // "SGBX"
 inline constexpr std::uint16_t protocolVersion = 1;
+// In every harness's environment: the socket of its worker, by which left-overs of a killed worker are found.
+inline constexpr const char *workerVariable = "SIGNALBOX_WORKER";
 
 enum class Reason : std::uint16_t {
     Version = 1,

@@ -1,10 +1,10 @@
 #include "sandbox/worker/endpoint.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -34,7 +34,9 @@ unsigned long long ownStartTime()
 
 bool isSameFile(int fd, const std::string &path)
 {
-    struct stat opened{}, named{};
+    struct stat opened
+    {
+    }, named{};
     return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
            opened.st_dev == named.st_dev;
 }
@@ -62,7 +64,13 @@ Endpoint::Taken Endpoint::lockPidFile(std::string &error)
             error = "signalbox-worker: " + path + " cannot be made (" + std::strerror(errno) + ")";
             return Taken::Failed;
         }
-        if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+        // Of the open file, so it passes on to the process that stays; others may look at it without taking it.
+        struct flock lock
+        {
+        };
+        lock.l_type = F_WRLCK;
+        lock.l_whence = SEEK_SET;
+        if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0)
             return Taken::AlreadyRunning;
         if (!isSameFile(file.get(), path))
             continue;

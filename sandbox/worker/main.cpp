@@ -93,9 +93,9 @@ int main(int argc, char **argv)
     if (!endpoint.writePid() || ::chdir("/") != 0)
         ::_exit(1);
     if (report >= 0) {
+        leaveTerminal();
         [[maybe_unused]] const ssize_t wrote = ::write(report, "k", 1);
         ::close(report);
-        leaveTerminal();
     }
     sandbox::Worker(std::move(options), std::move(endpoint), umaskOfHarness).run();
     // Not through exit(): nothing is left to flush, and a sanitizer's leak check cannot trace a closed process.

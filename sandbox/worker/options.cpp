@@ -8,7 +8,7 @@ namespace sandbox {
 
 namespace {
 
-template <class Number> bool toNumber(std::string_view text, Number &to)
+template<class Number> bool toNumber(std::string_view text, Number &to)
 {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), to);
     return failure == std::errc() && end == text.data() + text.size();

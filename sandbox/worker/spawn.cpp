@@ -66,8 +66,8 @@ std::string describeSpawn(const SpawnFailure &failure, const LaunchPayload &laun
     const std::string why = std::strerror(failure.error);
     switch (failure.stage) {
     case SpawnStage::Folder:
-        return "The harness was not started: its working folder " + launch.workingFolder + " cannot be entered (" + why +
-               "). Create the folder, allow access to it, or choose another one for the session.";
+        return "The harness was not started: its working folder " + launch.workingFolder + " cannot be entered (" +
+               why + "). Create the folder, allow access to it, or choose another one for the session.";
     case SpawnStage::Program:
         return "The harness was not started: the program " + launch.argv.front() + " cannot be run (" + why +
                "). Check the program's path in the agent's settings and that it is installed.";
@@ -107,7 +107,8 @@ bool spawnHarness(const LaunchPayload &launch, mode_t umaskOfHarness, Spawned &t
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (::getppid() != worker)
             ::_exit(127); // the worker died before the line above
-        if (::dup2(input.read.get(), 0) < 0 || ::dup2(output.write.get(), 1) < 0 || ::dup2(errorOutput.write.get(), 2) < 0)
+        if (::dup2(input.read.get(), 0) < 0 || ::dup2(output.write.get(), 1) < 0 ||
+            ::dup2(errorOutput.write.get(), 2) < 0)
             failChild(report.write.get(), SpawnStage::Prepare);
         if (!launch.workingFolder.empty() && ::chdir(launch.workingFolder.c_str()) != 0)
             failChild(report.write.get(), SpawnStage::Folder);

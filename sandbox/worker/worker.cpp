@@ -27,6 +27,7 @@ Fd openSignals()
         sigaddset(&wanted, number);
     ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN); // a journal over a file size limit is a full disk, not our death
     return Fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -125,13 +126,10 @@ void Worker::dispatch(const PollSet &set)
         m_harness.output().readSome();
     if (set.fds[PollSet::ErrorOutput].revents)
         m_harness.errorOutput().readSome();
-    const std::int64_t now = monotonicMs();
     for (std::size_t i = 0; i < set.connections.size(); ++i) {
         Connection *connection = set.connections[i];
         const short events = set.fds[PollSet::FirstConnection + i].revents;
-        if (connection->deadline() && now >= connection->deadline())
-            drop(connection);
-        else if (events & POLLIN && connection->mayRead())
+        if (events & POLLIN && connection->mayRead())
             readFrom(connection);
         else if (events & (POLLERR | POLLHUP | POLLNVAL))
             drop(connection);
@@ -192,15 +190,16 @@ void Worker::writeInput()
 
 void Worker::advance()
 {
+    const std::int64_t now = monotonicMs();
     // A stream that hit its cap or the end of a pipe may be waiting without an event.
     if (m_harness.state() == HarnessState::Draining) {
         m_harness.output().readSome();
         m_harness.errorOutput().readSome();
     }
     if (m_harness.finish())
-        m_idleSince = monotonicMs();
+        m_idleSince = now;
     if (!m_retryAt && (m_harness.output().isStalled() || m_harness.errorOutput().isStalled()))
-        m_retryAt = monotonicMs() + journalRetryMs;
+        m_retryAt = now + journalRetryMs;
 
     if (m_attached && m_harness.launchCount() > 0) {
         for (int round = 0; round < pumpRounds && m_attached; ++round) {
@@ -219,10 +218,9 @@ void Worker::advance()
     }
     for (auto at = m_connections.begin(); at != m_connections.end();) {
         Connection *connection = &*at++;
-        if (connection->hasUnsent() || connection->state() == Connection::State::Closing) {
-            if (!connection->flush())
-                drop(connection);
-        }
+        const bool late = connection->deadline() && now >= connection->deadline();
+        if (late || !connection->flush())
+            drop(connection);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "sandbox/protocol/bytes.h"
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 
@@ -48,8 +49,8 @@ void Worker::readFrom(Connection *connection)
             refuse(connection, Reason::Protocol, "The worker received " + connection->decoder().error() + ".");
             return;
         }
-        const bool understood = connection->state() == Connection::State::Greeting ? greet(connection, frame)
-                                                                                   : command(connection, frame);
+        const bool understood =
+            connection->state() == Connection::State::Greeting ? greet(connection, frame) : command(connection, frame);
         if (!understood) {
             refuse(connection, Reason::Protocol,
                    "The worker received a malformed or unexpected frame of type " + std::to_string(int(frame.type)) +
@@ -96,6 +97,7 @@ bool Worker::command(Connection *connection, const Frame &frame)
     case FrameType::Kill:
         m_killing = true;
         m_killDeadline = monotonicMs() + closingMs;
+        killPass(monotonicMs());
         return frame.payload.empty();
     case FrameType::Shutdown:
         return shutdownAsked(connection, frame);
@@ -138,8 +140,8 @@ bool Worker::hello(Connection *connection, const Frame &frame)
     if (hello.session != m_options.session || hello.generation != m_options.generation) {
         refuse(connection, Reason::Stale,
                "This worker belongs to session " + m_options.session + ", generation " +
-                   std::to_string(m_options.generation) + "; asked for was session " + hello.session +
-                   ", generation " + std::to_string(hello.generation) + ".");
+                   std::to_string(m_options.generation) + "; asked for was session " + hello.session + ", generation " +
+                   std::to_string(hello.generation) + ".");
         return true;
     }
     if (m_welcomedOne && hello.epoch <= m_epoch) {
@@ -220,7 +222,8 @@ bool Worker::launch(Connection *connection, const Frame &frame)
     if (!LaunchPayload::decode(frame.payload, launch))
         return false;
     std::string error;
-    launch.environment.emplace_back("SIGNALBOX_WORKER", m_options.listen);
+    std::erase_if(launch.environment, [](const auto &variable) { return variable.first == workerVariable; });
+    launch.environment.emplace_back(workerVariable, m_options.listen);
     if (m_harness.state() == HarnessState::Ended && !endLeftOvers())
         error = "The harness was not started: processes of the earlier one cannot be ended. Remove the sandbox.";
     if (!error.empty() || m_killing || m_shutdown || !m_harness.launch(launch, error)) {

@@ -4,6 +4,7 @@
 #include "tests/support/standinanthropic.h"
 
 #include <QFileInfo>
+#include <signal.h>
 
 // The real Claude Code against the stand-in for the model's API, driven through the engine.
 class ClaudeFixture final : public EngineFixture
@@ -57,7 +58,8 @@ public:
             }
             get(client->deleteSession(session.id, QStringLiteral("test")));
         }
-        QTest::qWaitFor([this] { return harnessPids().isEmpty(); }, 15000);
+        if (!QTest::qWaitFor([this] { return harnessPids().isEmpty(); }, 15000))
+            qWarning("leftovers of this test are still running");
     }
 
     // Processes that belong to this fixture: their environment names its folder.

@@ -51,7 +51,7 @@ void TestClaudeApprovals::b01_bashPausesWithItsExactAction()
     const Run run = fixture.submit(session, touch(QStringLiteral("a.txt")));
     const Approval approval = fixture.nextApproval();
     QCOMPARE(approval.runId, run.id);
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     QCOMPARE(approval.toolName, QStringLiteral("Bash"));
     QCOMPARE(QJsonDocument::fromJson(approval.input).object().value(QStringLiteral("command")).toString(),
              QStringLiteral("touch a.txt && echo made-a.txt"));
@@ -81,8 +81,8 @@ void TestClaudeApprovals::b03_approveGoesOnInTheSameTurn()
     // Resolve stores and sends nothing; Continue carries it.
     const auto resolved = fixture.decide(approval, Verdict::Approve, false);
     QVERIFY2(resolved.has_value(), resolved ? "" : qPrintable(resolved.error().message));
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
-    QCOMPARE(fixture.approval(approval.id).delivery, Delivery::NotDelivered);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
+    QCOMPARE(toString(fixture.approval(approval.id).delivery), toString(Delivery::NotDelivered));
     QVERIFY(!exists(session, QStringLiteral("b.txt")));
     QVERIFY(fixture.get(fixture.client->continueRun(run.id, QStringLiteral("rita"), false)).has_value());
 
@@ -91,7 +91,7 @@ void TestClaudeApprovals::b03_approveGoesOnInTheSameTurn()
     QCOMPARE(fixture.harnessPids(), before);
     QCOMPARE(fixture.promptsSeen(QStringLiteral("touch b.txt")), 1);
     const Approval executed = fixture.approval(approval.id);
-    QCOMPARE(executed.delivery, Delivery::Executed);
+    QCOMPARE(toString(executed.delivery), toString(Delivery::Executed));
     QCOMPARE(executed.executedStatus, QStringLiteral("ok"));
     QVERIFY(executed.writtenAt >= executed.decidedAt);
     QCOMPARE(fixture.transcript(session.id).count(QStringLiteral("tool(Bash,done)")), 1);
@@ -109,7 +109,7 @@ void TestClaudeApprovals::b04_denialReachesTheModel()
     QVERIFY(fixture.settles(run.id, RunState::Completed));
     QVERIFY(!exists(session, QStringLiteral("c.txt")));
     QVERIFY(fixture.api.requests().last().lastToolResult.contains(QStringLiteral("use the other folder")));
-    QCOMPARE(fixture.approval(approval.id).state, ApprovalState::Denied);
+    QCOMPARE(toString(fixture.approval(approval.id).state), toString(ApprovalState::Denied));
     QVERIFY(fixture.transcript(session.id).contains(QStringLiteral("tool(Bash,denied)")));
 }
 
@@ -126,8 +126,8 @@ void TestClaudeApprovals::b05_b06_b07_guards()
     changed.digest = Digest{QString(64, u'0')};
     const auto refused = fixture.decide(changed, Verdict::Approve);
     QVERIFY(!refused.has_value());
-    QCOMPARE(refused.error().code, ErrorCode::ActionChanged);
-    QCOMPARE(fixture.approval(approval.id).state, ApprovalState::Pending);
+    QCOMPARE(toString(refused.error().code), toString(ErrorCode::ActionChanged));
+    QCOMPARE(toString(fixture.approval(approval.id).state), toString(ApprovalState::Pending));
     QVERIFY(!exists(session, QStringLiteral("d.txt")));
 
     Decision decision{approval.id, approval.digest, Verdict::Approve, {}, {}, QStringLiteral("rita"), QStringLiteral("key-1"), true};
@@ -138,7 +138,7 @@ void TestClaudeApprovals::b05_b06_b07_guards()
     QVERIFY(fixture.get(first).has_value());
     const auto lost = fixture.get(second);
     QVERIFY(!lost.has_value());
-    QCOMPARE(lost.error().code, ErrorCode::Conflict);
+    QCOMPARE(toString(lost.error().code), toString(ErrorCode::Conflict));
     QVERIFY2(lost.error().message.contains(QStringLiteral("rita")), qPrintable(lost.error().message));
 
     const auto repeated = fixture.get(fixture.client->resolve(decision));
@@ -163,11 +163,11 @@ void TestClaudeApprovals::b09_expiry()
     QCOMPARE(extended->expiresAt, approval.expiresAt.addSecs(60));
     fixture.time->advance(20 * 1000);
     QTest::qWait(100);
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     fixture.time->advance(60 * 1000);
     QVERIFY(fixture.settles(run.id, RunState::Completed));
     const Approval expired = fixture.approval(approval.id);
-    QCOMPARE(expired.state, ApprovalState::Expired);
+    QCOMPARE(toString(expired.state), toString(ApprovalState::Expired));
     QVERIFY(expired.decidedBy.isEmpty());
     QVERIFY(!exists(session, QStringLiteral("e.txt")));
     QVERIFY(fixture.api.requests().last().lastToolResult.contains(QStringLiteral("timed out")));
@@ -191,10 +191,10 @@ void TestClaudeApprovals::b13_refusedStoreKeepsTheApproval()
     fixture.breakStore(QStringLiteral("approval_update"));
     const auto refused = fixture.decide(approval, Verdict::Approve);
     QVERIFY(!refused.has_value());
-    QCOMPARE(refused.error().code, ErrorCode::StorageUnavailable);
+    QCOMPARE(toString(refused.error().code), toString(ErrorCode::StorageUnavailable));
     QVERIFY2(refused.error().message.contains(QStringLiteral("nothing was sent")), qPrintable(refused.error().message));
-    QCOMPARE(fixture.approval(approval.id).state, ApprovalState::Pending);
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.approval(approval.id).state), toString(ApprovalState::Pending));
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     fixture.mendStore();
     QVERIFY(fixture.decide(approval, Verdict::Approve).has_value());
     QVERIFY(fixture.settles(run.id, RunState::Completed));
@@ -229,7 +229,7 @@ void TestClaudeApprovals::b18_lostExecution()
     QCOMPARE(pids.size(), 1);
     ::kill(pid_t(pids.first()), SIGKILL);
     QVERIFY(QTest::qWaitFor([&] { return fixture.approval(approval.id).nativeLost; }, 10000));
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     QVERIFY(fixture.decide(approval, Verdict::Approve).has_value());
     // The resumed conversation issues the same command again (its directive is still the newest): the stored decision
     // is used for it, and for nothing else.
@@ -237,7 +237,7 @@ void TestClaudeApprovals::b18_lostExecution()
     if (!fixture.pending().isEmpty())
         QVERIFY(fixture.pending().first().input != approval.input);
     else
-        QCOMPARE(fixture.state(run.id), RunState::Completed);
+        QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Completed));
     QCOMPARE(fixture.harnessPids().size(), 1);
 }
 
@@ -251,14 +251,14 @@ void TestClaudeApprovals::b20_cancelWhilePaused()
     const Approval approval = fixture.nextApproval();
     const auto cancelled = fixture.get(fixture.client->cancelRun(run.id, QStringLiteral("rita")));
     QVERIFY2(cancelled.has_value(), cancelled ? "" : qPrintable(cancelled.error().message));
-    QCOMPARE(fixture.state(run.id), RunState::Cancelled);
-    QCOMPARE(fixture.approval(approval.id).state, ApprovalState::Cancelled);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Cancelled));
+    QCOMPARE(toString(fixture.approval(approval.id).state), toString(ApprovalState::Cancelled));
     const auto late = fixture.decide(approval, Verdict::Approve);
     QVERIFY(!late.has_value());
-    QCOMPARE(late.error().code, ErrorCode::Conflict);
+    QCOMPARE(toString(late.error().code), toString(ErrorCode::Conflict));
     const auto goOn = fixture.get(fixture.client->continueRun(run.id, QStringLiteral("rita"), false));
     QVERIFY(!goOn.has_value());
-    QCOMPARE(goOn.error().code, ErrorCode::Conflict);
+    QCOMPARE(toString(goOn.error().code), toString(ErrorCode::Conflict));
     // The same process takes the next prompt.
     const QList<qint64> pids = fixture.harnessPids();
     const Run next = fixture.submit(session, QStringLiteral("[[text still here]]"));
@@ -277,13 +277,13 @@ void TestClaudeApprovals::b21_b22_b23_continue()
     const Approval approval = fixture.nextApproval();
     const auto early = fixture.get(fixture.client->continueRun(run.id, QStringLiteral("rita"), false));
     QVERIFY(!early.has_value());
-    QCOMPARE(early.error().code, ErrorCode::Forbidden);
+    QCOMPARE(toString(early.error().code), toString(ErrorCode::Forbidden));
     QVERIFY(fixture.decide(approval, Verdict::Approve, false).has_value());
     const auto first = fixture.client->continueRun(run.id, QStringLiteral("rita"), true);
     const auto second = fixture.client->continueRun(run.id, QStringLiteral("rita"), true);
     const auto done = fixture.get(first);
     QVERIFY2(done.has_value(), done ? "" : qPrintable(done.error().message));
-    QCOMPARE(done->run.state, RunState::Completed);
+    QCOMPARE(toString(done->run.state), toString(RunState::Completed));
     QVERIFY(!done->attached);
     const auto attached = fixture.get(second);
     QVERIFY2(attached.has_value(), attached ? "" : qPrintable(attached.error().message));
@@ -302,13 +302,13 @@ void TestClaudeApprovals::b24_b84_twoRequestsInOneTurn()
     // An engine that restarts between the decisions changes nothing.
     fixture.stop();
     QVERIFY(fixture.start());
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     QVERIFY(fixture.decide(first, Verdict::Deny, true, QStringLiteral("not the first")).has_value());
     QVERIFY(QTest::qWaitFor([&] {
         const QList<Approval> open = fixture.pending();
         return open.size() == 1 && open.first().id != first.id;
     }, 20000));
-    QCOMPARE(fixture.state(run.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(run.id)), toString(RunState::Paused));
     const Approval second = fixture.pending().first();
     QVERIFY(first.nativeRequestId != second.nativeRequestId);
     QVERIFY(fixture.decide(second, Verdict::Approve).has_value());
@@ -328,7 +328,7 @@ void TestClaudeApprovals::b26_editedArgumentsRun()
     const Approval approval = fixture.nextApproval();
     const auto broken = fixture.decide(approval, Verdict::Approve, true, {}, "{\"command\":");
     QVERIFY(!broken.has_value());
-    QCOMPARE(broken.error().code, ErrorCode::Invalid);
+    QCOMPARE(toString(broken.error().code), toString(ErrorCode::Invalid));
     const auto resolved = fixture.decide(approval, Verdict::Approve, true, {},
                                          R"({"command":"touch edited.txt","description":"Run command"})");
     QVERIFY2(resolved.has_value(), resolved ? "" : qPrintable(resolved.error().message));
@@ -352,8 +352,8 @@ void TestClaudeApprovals::b28_b33_b82_pausedHeadBlocksItsLine()
     const Run waiting = fixture.submit(session, QStringLiteral("[[text after]]"));
     const Run elsewhere = fixture.submit(other, QStringLiteral("[[text elsewhere]]"));
     QVERIFY(fixture.settles(elsewhere.id, RunState::Completed));
-    QCOMPARE(fixture.state(waiting.id), RunState::Pending);
-    QCOMPARE(fixture.state(head.id), RunState::Paused);
+    QCOMPARE(toString(fixture.state(waiting.id)), toString(RunState::Pending));
+    QCOMPARE(toString(fixture.state(head.id)), toString(RunState::Paused));
     const auto line = fixture.get(fixture.client->runs(session.id, 10));
     QVERIFY(line.has_value());
     QVERIFY2(line->last().waitingFor.contains(head.id.value), qPrintable(line->last().waitingFor));
@@ -361,7 +361,7 @@ void TestClaudeApprovals::b28_b33_b82_pausedHeadBlocksItsLine()
     QCOMPARE(fixture.pending().size(), 1);
     QVERIFY(fixture.decide(approval, Verdict::Approve).has_value());
     QVERIFY(fixture.settles(waiting.id, RunState::Completed));
-    QCOMPARE(fixture.seen.value(head.id).last(), RunState::Completed);
+    QCOMPARE(toString(fixture.seen.value(head.id).last()), toString(RunState::Completed));
     QVERIFY(QTest::qWaitFor([&] { return fixture.counts.pendingApprovals == 0; }));
     QVERIFY(fixture.run(head.id).sequence < fixture.run(waiting.id).sequence);
 }
@@ -392,7 +392,7 @@ void TestClaudeApprovals::questionsAndPlans()
     const Run run = fixture.submit(
         session, QStringLiteral(R"([[tool AskUserQuestion {"questions":[{"question":"Which cache?","header":"Cache","multiSelect":false,"options":[{"label":"Redis","description":"shared"},{"label":"Local","description":"simple"}]}]}]])"));
     const Approval question = fixture.nextApproval();
-    QCOMPARE(question.kind, ApprovalKind::Question);
+    QCOMPARE(toString(question.kind), toString(ApprovalKind::Question));
     QCOMPARE(question.title, QStringLiteral("Which cache?"));
     QJsonObject answered = QJsonDocument::fromJson(question.input).object();
     answered.insert(QStringLiteral("answers"), QJsonObject{{QStringLiteral("Which cache?"), QStringLiteral("Local")}});
@@ -404,7 +404,7 @@ void TestClaudeApprovals::questionsAndPlans()
     const Session planning = fixture.session(fixture.claude([](Agent &agent) { agent.permissionMode = QStringLiteral("plan"); }));
     const Run planned = fixture.submit(planning, QStringLiteral(R"([[tool ExitPlanMode {"plan":"1. look 2. act"}]])"));
     const Approval plan = fixture.nextApproval();
-    QCOMPARE(plan.kind, ApprovalKind::Plan);
+    QCOMPARE(toString(plan.kind), toString(ApprovalKind::Plan));
     QVERIFY(fixture.decide(plan, Verdict::Approve).has_value());
     QVERIFY(fixture.settles(planned.id, RunState::Completed));
 }

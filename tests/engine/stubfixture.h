@@ -25,7 +25,8 @@ public:
             }
             get(client->deleteSession(session.id, QStringLiteral("test")));
         }
-        QTest::qWaitFor([this] { return stubPids().isEmpty(); }, 10000);
+        if (!QTest::qWaitFor([this] { return stubPids().isEmpty() && workerPids().isEmpty(); }, 10000))
+            qWarning("leftovers of this test are still running");
     }
 
     engine::Agent stub(const std::function<void(engine::Agent &)> &change = {})
@@ -59,7 +60,8 @@ public:
     }
     QList<engine::Approval> pendingOnce(int count, int timeoutMs = 15000)
     {
-        QTest::qWaitFor([&] { return pending().size() == count; }, timeoutMs);
+        if (!QTest::qWaitFor([&] { return pending().size() == count; }, timeoutMs))
+            qWarning("%d pending approvals instead of %d", int(pending().size()), count);
         return pending();
     }
 

@@ -54,7 +54,7 @@ void TestEngineAgents::invalidAgentsAreNamed()
         agent.maxAttempts = 0;
     const Result<void> checked = checkAgent(agent);
     QVERIFY(!checked.has_value());
-    QCOMPARE(checked.error().code, ErrorCode::Invalid);
+    QCOMPARE(toString(checked.error().code), toString(ErrorCode::Invalid));
     QVERIFY2(checked.error().message.contains(said), qPrintable(checked.error().message));
 }
 

@@ -58,7 +58,7 @@ void TestEngineQueue::b32_overlapUpToTheLimit()
     QVERIFY(QTest::qWaitFor([&] { return running() == 2; }, 15000));
     QTest::qWait(200);
     QCOMPARE(running(), 2);
-    QCOMPARE(fixture.state(ids.last()), RunState::Pending);
+    QCOMPARE(toString(fixture.state(ids.last())), toString(RunState::Pending));
     QVERIFY(fixture.get(fixture.client->cancelRun(ids.first(), QStringLiteral("olga"))).has_value());
     QVERIFY(fixture.settles(ids.last(), RunState::Running));
 }
@@ -74,13 +74,13 @@ void TestEngineQueue::b33_pausedHeadBlocksItsLineOnly()
     const Run behind = fixture.submit(session, QStringLiteral("text behind"));
     const Run elsewhere = fixture.submit(fixture.session(agent), QStringLiteral("text elsewhere"));
     QVERIFY(fixture.settles(elsewhere.id, RunState::Completed));
-    QCOMPARE(fixture.state(behind.id), RunState::Pending);
+    QCOMPARE(toString(fixture.state(behind.id)), toString(RunState::Pending));
     const Run waiting = fixture.get(fixture.client->runs(session.id, 10)).value().last();
     QVERIFY2(waiting.waitingFor.contains(head.id.value), qPrintable(waiting.waitingFor));
     // Expiry releases the line as well as a decision does.
     fixture.time->advance(901 * 1000);
     QVERIFY(fixture.settles(behind.id, RunState::Completed));
-    QCOMPARE(fixture.state(head.id), RunState::Completed);
+    QCOMPARE(toString(fixture.state(head.id)), toString(RunState::Completed));
 }
 
 void TestEngineQueue::b34_startsWithoutWaitingForThePoll()
@@ -104,7 +104,7 @@ void TestEngineQueue::b36_backOffAtTheHeadBlocks()
     QVERIFY(QTest::qWaitFor([&] { return fixture.run(head.id).state == RunState::Pending && fixture.run(head.id).attempt == 1; }, 15000));
     const Run behind = fixture.submit(session, QStringLiteral("text behind"));
     QTest::qWait(100);
-    QCOMPARE(fixture.state(behind.id), RunState::Pending);
+    QCOMPARE(toString(fixture.state(behind.id)), toString(RunState::Pending));
     fixture.time->advance(6000);
     QVERIFY(fixture.settles(head.id, RunState::Error));
     QVERIFY(fixture.settles(behind.id, RunState::Completed));
@@ -138,7 +138,7 @@ void TestEngineQueue::b39_requeueGrantsOneAttempt()
     QVERIFY(fixture.settles(done.id, RunState::Completed));
     const auto refused = fixture.get(fixture.client->requeueRun(done.id, QStringLiteral("olga")));
     QVERIFY(!refused.has_value());
-    QCOMPARE(refused.error().code, ErrorCode::Conflict);
+    QCOMPARE(toString(refused.error().code), toString(ErrorCode::Conflict));
 }
 
 void TestEngineQueue::b41_keyAndLimit()
@@ -152,11 +152,11 @@ void TestEngineQueue::b41_keyAndLimit()
     fixture.submit(session, QStringLiteral("text waits"));
     const auto refused = fixture.get(fixture.client->submit({session.id, QStringLiteral("text too many"), QStringLiteral("olga"), {}, {}}));
     QVERIFY(!refused.has_value());
-    QCOMPARE(refused.error().code, ErrorCode::QueueFull);
+    QCOMPARE(toString(refused.error().code), toString(ErrorCode::QueueFull));
     const auto longKey = fixture.get(
         fixture.client->submit({session.id, QStringLiteral("text"), QStringLiteral("olga"), {}, QString(513, u'k')}));
     QVERIFY(!longKey.has_value());
-    QCOMPARE(longKey.error().code, ErrorCode::Invalid);
+    QCOMPARE(toString(longKey.error().code), toString(ErrorCode::Invalid));
 }
 
 void TestEngineQueue::b42_cancelledWhileWaitingNeverStarts()
@@ -169,11 +169,11 @@ void TestEngineQueue::b42_cancelledWhileWaitingNeverStarts()
     const Run waiting = fixture.submit(session, QStringLiteral("text never"));
     const Run last = fixture.submit(session, QStringLiteral("text last"));
     QVERIFY(fixture.get(fixture.client->cancelRun(waiting.id, QStringLiteral("olga"))).has_value());
-    QCOMPARE(fixture.state(waiting.id), RunState::Cancelled);
+    QCOMPARE(toString(fixture.state(waiting.id)), toString(RunState::Cancelled));
     QCOMPARE(fixture.get(fixture.client->runs(session.id, 10)).value().last().position, 1);
     QVERIFY(fixture.get(fixture.client->cancelRun(head.id, QStringLiteral("olga"))).has_value());
     QVERIFY(fixture.settles(last.id, RunState::Completed));
-    QCOMPARE(fixture.seen.value(waiting.id), (QList<RunState>{RunState::Pending, RunState::Cancelled}));
+    QVERIFY(fixture.seen.value(waiting.id) == (QList<RunState>{RunState::Pending, RunState::Cancelled}));
     QVERIFY(!fixture.transcript(session.id).contains(QStringLiteral("never")));
 }
 
@@ -186,12 +186,12 @@ void TestEngineQueue::b55_deleteWhileActiveIsRefused()
     QVERIFY(fixture.settles(run.id, RunState::Running));
     const auto refused = fixture.get(fixture.client->deleteSession(session.id, QStringLiteral("olga")));
     QVERIFY(!refused.has_value());
-    QCOMPARE(refused.error().code, ErrorCode::Conflict);
+    QCOMPARE(toString(refused.error().code), toString(ErrorCode::Conflict));
     QVERIFY(fixture.get(fixture.client->cancelRun(run.id, QStringLiteral("olga"))).has_value());
     QVERIFY(fixture.get(fixture.client->deleteSession(session.id, QStringLiteral("olga"))).has_value());
     const auto gone = fixture.get(fixture.client->submit({session.id, QStringLiteral("text"), QStringLiteral("olga"), {}, {}}));
     QVERIFY(!gone.has_value());
-    QCOMPARE(gone.error().code, ErrorCode::NotFound);
+    QCOMPARE(toString(gone.error().code), toString(ErrorCode::NotFound));
     QVERIFY(QTest::qWaitFor([&] { return fixture.stubPids().isEmpty() && fixture.workerPids().isEmpty(); }, 10000));
 }
 

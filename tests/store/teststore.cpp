@@ -8,7 +8,7 @@ using namespace engine;
 namespace {
 
 // Helpers that a test can't go on without end the program with the reason.
-template <class T> T orDie(const Result<T> &result)
+template<class T> T orDie(const Result<T> &result)
 {
     if (!result)
         qFatal("%s", qPrintable(result.error().message));

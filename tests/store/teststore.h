@@ -17,8 +17,7 @@
 #define VERIFY_OK(result)                                                                                              \
     do {                                                                                                               \
         const auto &checkedResult = (result);                                                                          \
-        QVERIFY2(checkedResult.has_value(),                                                                            \
-                 checkedResult ? "" : qPrintable(checkedResult.error().message));                                      \
+        QVERIFY2(checkedResult.has_value(), checkedResult ? "" : qPrintable(checkedResult.error().message));           \
     } while (false)
 
 #define VERIFY_FAILS(result, expected)                                                                                 \
@@ -45,7 +44,8 @@ public:
     bool fillDisk();
 
     engine::SessionId addSession(const QString &title = QStringLiteral("A session"));
-    engine::RunId addRun(const engine::SessionId &session, qint64 now = 0, const QString &prompt = QStringLiteral("go"));
+    engine::RunId addRun(const engine::SessionId &session, qint64 now = 0,
+                         const QString &prompt = QStringLiteral("go"));
     // Enqueued and claimed.
     engine::Run addRunning(const engine::SessionId &session, qint64 now = 0);
     // A pending one of the run, expiring at 900,000.

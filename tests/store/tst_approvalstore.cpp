@@ -152,7 +152,8 @@ void TestApprovalStore::b08_oneOfTwoConsolesWins()
     ApprovalStore otherStore(**other);
     QCOMPARE(toString(otherStore.get(approval.id)->state), toString(ApprovalState::Pending));
     VERIFY_OK(m_store->approvals->decide(verdict(approval, ApprovalState::Denied), m_store->at(1)));
-    const auto lost = otherStore.decide(verdict(approval, ApprovalState::Approved, QStringLiteral("sam")), m_store->at(1));
+    const auto lost =
+        otherStore.decide(verdict(approval, ApprovalState::Approved, QStringLiteral("sam")), m_store->at(1));
     VERIFY_FAILS(lost, ErrorCode::Conflict);
     QVERIFY(lost.error().message.contains(QLatin1String("rita")));
     QCOMPARE(toString(otherStore.get(approval.id)->state), toString(ApprovalState::Denied));
@@ -195,7 +196,8 @@ void TestApprovalStore::b11_anExpiredApprovalIsNotDecided()
     const Approval approval = add();
     for (const ApprovalState to : {ApprovalState::Approved, ApprovalState::Denied})
         VERIFY_FAILS(m_store->approvals->decide(verdict(approval, to), m_store->at(900'001)), ErrorCode::Expired);
-    VERIFY_OK(m_store->approvals->decide({approval.id, ApprovalState::Expired, {}, {}, {}, {}, {}, {}}, m_store->at(900'001)));
+    VERIFY_OK(m_store->approvals->decide({approval.id, ApprovalState::Expired, {}, {}, {}, {}, {}, {}},
+                                         m_store->at(900'001)));
     VERIFY_FAILS(m_store->approvals->decide(verdict(approval, ApprovalState::Approved), m_store->at(900'002)),
                  ErrorCode::Expired);
     QCOMPARE(toString(m_store->approvals->get(approval.id)->state), toString(ApprovalState::Expired));
@@ -259,22 +261,27 @@ void TestApprovalStore::b16_everythingSurvivesARestart()
 
 void TestApprovalStore::b18_lostApprovalsAreUsedOnce()
 {
-    const Approval pending = add(QStringLiteral("d1")), decided = add(QStringLiteral("d2")), written = add(QStringLiteral("d3"));
+    const Approval pending = add(QStringLiteral("d1")), decided = add(QStringLiteral("d2")),
+                   written = add(QStringLiteral("d3"));
     for (const Approval &approval : {decided, written})
         VERIFY_OK(m_store->approvals->decide(verdict(approval, ApprovalState::Approved), m_store->at(1)));
-    VERIFY_OK(m_store->approvals->markDelivery(written.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(2)));
+    VERIFY_OK(
+        m_store->approvals->markDelivery(written.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(2)));
     QCOMPARE(idsOf(m_store->approvals->markNativeLost(m_run.id)), (QList<ApprovalId>{pending.id, decided.id}));
     QCOMPARE(toString(m_store->approvals->get(pending.id)->state), toString(ApprovalState::Pending));
     QVERIFY(m_store->approvals->get(pending.id)->nativeLost);
     QCOMPARE(toString(m_store->approvals->get(decided.id)->delivery), toString(Delivery::Lost));
     QCOMPARE(toString(m_store->approvals->get(written.id)->delivery), toString(Delivery::Written));
     const auto usable = [this](const char *tool, const char *input) {
-        const auto found = m_store->approvals->usableLost(m_run.sessionId, QString::fromLatin1(tool),
-                                                          {QString::fromLatin1(input)});
+        const auto found =
+            m_store->approvals->usableLost(m_run.sessionId, QString::fromLatin1(tool), {QString::fromLatin1(input)});
         return found.value() ? (*found)->id : ApprovalId();
     };
     QCOMPARE(usable("Bash", "input-d1"), ApprovalId());
-    QCOMPARE(toString(m_store->approvals->decide(verdict(pending, ApprovalState::Approved), m_store->at(3))->approval.delivery), toString(Delivery::Lost));
+    QCOMPARE(
+        toString(
+            m_store->approvals->decide(verdict(pending, ApprovalState::Approved), m_store->at(3))->approval.delivery),
+        toString(Delivery::Lost));
     QCOMPARE(usable("Bash", "input-d1"), pending.id);
     QCOMPARE(usable("Bash", "input-d2"), decided.id);
     QCOMPARE(usable("Bash", "input-d3"), ApprovalId());
@@ -296,7 +303,8 @@ void TestApprovalStore::b20_cancelledIsNotDenied()
     QCOMPARE(cancelled.decidedBy, QString());
     QCOMPARE(toString(cancelled.delivery), toString(Delivery::None));
     QCOMPARE(toString(m_store->approvals->get(first.id)->state), toString(ApprovalState::Approved));
-    VERIFY_FAILS(m_store->approvals->decide(verdict(second, ApprovalState::Approved), m_store->at(3)), ErrorCode::Conflict);
+    VERIFY_FAILS(m_store->approvals->decide(verdict(second, ApprovalState::Approved), m_store->at(3)),
+                 ErrorCode::Conflict);
     QCOMPARE(m_store->approvals->pendingForRun(m_run.id).value(), 0);
 }
 
@@ -305,7 +313,8 @@ void TestApprovalStore::b24_severalInOneTurn()
     const Approval first = add(QStringLiteral("d1")), second = add(QStringLiteral("d2"));
     QCOMPARE(m_store->approvals->pendingForRun(m_run.id).value(), 2);
     QCOMPARE(idsOf(m_store->approvals->byRun(m_run.id)), (QList<ApprovalId>{first.id, second.id}));
-    VERIFY_FAILS(m_store->approvals->decide({first.id, ApprovalState::Approved, second.digest, {}, {}, {}, {}, {}}, m_store->at(1)),
+    VERIFY_FAILS(m_store->approvals->decide({first.id, ApprovalState::Approved, second.digest, {}, {}, {}, {}, {}},
+                                            m_store->at(1)),
                  ErrorCode::ActionChanged);
     VERIFY_OK(m_store->approvals->decide(verdict(second, ApprovalState::Approved), m_store->at(1)));
     QCOMPARE(m_store->approvals->pendingForRun(m_run.id).value(), 1);
@@ -331,8 +340,9 @@ void TestApprovalStore::b26_editsAreStored()
 void TestApprovalStore::b79_deliveryMovesStepByStep()
 {
     const Approval approval = add();
-    VERIFY_FAILS(m_store->approvals->markDelivery(approval.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(1)),
-                 ErrorCode::Conflict);
+    VERIFY_FAILS(
+        m_store->approvals->markDelivery(approval.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(1)),
+        ErrorCode::Conflict);
     VERIFY_OK(m_store->approvals->decide(verdict(approval, ApprovalState::Approved), m_store->at(1)));
     QCOMPARE(m_store->approvals->undelivered()->size(), 0);
     RunPatch continued;
@@ -342,14 +352,18 @@ void TestApprovalStore::b79_deliveryMovesStepByStep()
     QCOMPARE(idsOf(m_store->approvals->undelivered()), QList<ApprovalId>{approval.id});
     m_store->reopen();
     QCOMPARE(idsOf(m_store->approvals->undelivered()), QList<ApprovalId>{approval.id});
-    VERIFY_FAILS(m_store->approvals->markDelivery(approval.id, {Delivery::Written}, Delivery::Acknowledged, m_store->at(2)),
-                 ErrorCode::Conflict);
-    VERIFY_OK(m_store->approvals->markDelivery(approval.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(2)));
+    VERIFY_FAILS(
+        m_store->approvals->markDelivery(approval.id, {Delivery::Written}, Delivery::Acknowledged, m_store->at(2)),
+        ErrorCode::Conflict);
+    VERIFY_OK(
+        m_store->approvals->markDelivery(approval.id, {Delivery::NotDelivered}, Delivery::Written, m_store->at(2)));
     QCOMPARE(m_store->approvals->undelivered()->size(), 0);
     VERIFY_OK(m_store->approvals->markDelivery(approval.id, {Delivery::NotDelivered, Delivery::Written},
                                                Delivery::Acknowledged, m_store->at(3)));
-    const Approval done = m_store->approvals->markDelivery(approval.id, {Delivery::Acknowledged}, Delivery::Executed,
-                                                           m_store->at(4), QStringLiteral("ok")).value();
+    const Approval done = m_store->approvals
+                              ->markDelivery(approval.id, {Delivery::Acknowledged}, Delivery::Executed, m_store->at(4),
+                                             QStringLiteral("ok"))
+                              .value();
     QCOMPARE(toString(done.delivery), toString(Delivery::Executed));
     QCOMPARE(done.writtenAt, m_store->at(2));
     QCOMPARE(done.acknowledgedAt, m_store->at(3));
@@ -400,7 +414,8 @@ void TestApprovalStore::seenOnce()
 {
     const Approval approval = add();
     const QList<ApprovalId> ids{approval.id, {QStringLiteral("p-none")}};
-    QCOMPARE(idsOf(m_store->approvals->markSeen(ids, QStringLiteral("rita"), m_store->at(5))), QList<ApprovalId>{approval.id});
+    QCOMPARE(idsOf(m_store->approvals->markSeen(ids, QStringLiteral("rita"), m_store->at(5))),
+             QList<ApprovalId>{approval.id});
     QCOMPARE(m_store->approvals->markSeen(ids, QStringLiteral("sam"), m_store->at(6))->size(), 0);
     QCOMPARE(m_store->approvals->get(approval.id)->seenBy, QStringLiteral("rita"));
     QCOMPARE(m_store->approvals->get(approval.id)->seenAt, m_store->at(5));

@@ -78,9 +78,10 @@ void TestCanonical::rfc8785_data()
         << QString::fromUtf8("{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\xc2\x80\":\"Control\","
                              "\"ö\":\"Latin Small Letter O With Diaeresis\",\"€\":\"Euro Sign\","
                              "\"😀\":\"Emoji: Grinning Face\",\"\xef\xac\xb3\":\"Hebrew Letter Dalet With Dagesh\"}");
-    QTest::newRow("arrays keep their order")
-        << QByteArray(R"([ 56, {"d": true, "10": null, "1": [ ]} ])") << QStringLiteral(R"([56,{"1":[],"10":null,"d":true}])");
-    QTest::newRow("nested objects") << QByteArray(R"({"1": {"f": {"f": "hi","F": 5} ,"\n": 56.0}, "10": { }, "": "empty",
+    QTest::newRow("arrays keep their order") << QByteArray(R"([ 56, {"d": true, "10": null, "1": [ ]} ])")
+                                             << QStringLiteral(R"([56,{"1":[],"10":null,"d":true}])");
+    QTest::newRow("nested objects") << QByteArray(
+                                           R"({"1": {"f": {"f": "hi","F": 5} ,"\n": 56.0}, "10": { }, "": "empty",
             "a": { }, "111": [ {"e": "yes","E": "no" } ], "A": { }})")
                                     << QStringLiteral(R"({"":"empty","1":{"\n":56,"f":{"F":5,"f":"hi"}},"10":{},)"
                                                       R"("111":[{"E":"no","e":"yes"}],"A":{},"a":{}})");
@@ -251,8 +252,7 @@ void TestCanonical::bigIntegersKeepTheirText()
 
 void TestCanonical::digestIsSha256()
 {
-    QCOMPARE(digestOf("abc").value,
-             QStringLiteral("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    QCOMPARE(digestOf("abc").value, QStringLiteral("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
 }
 
 void TestCanonical::invalidTextIsRefused()

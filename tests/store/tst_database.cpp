@@ -231,7 +231,8 @@ void TestDatabase::b13_anotherProgramsLockIsReportedAndRetryWorks()
     VERIFY_OK(store.approvals->insert(approval, {}));
     OtherConnection other(store.path());
     QCOMPARE(other.exec("BEGIN EXCLUSIVE"), SQLITE_OK);
-    const Verdicts verdict{approval.id, ApprovalState::Approved, approval.digest, QStringLiteral("rita"), {}, {}, {}, {}};
+    const Verdicts verdict{approval.id, ApprovalState::Approved, approval.digest, QStringLiteral("rita"), {}, {}, {},
+                           {}};
     const auto refused = store.approvals->decide(verdict, TestStore::at(1));
     VERIFY_FAILS(refused, ErrorCode::StorageUnavailable);
     QVERIFY(refused.error().message.contains(QLatin1String("locked")));

@@ -112,11 +112,13 @@ void TestEventStore::blocksChangeInPlaceByKey()
     const SessionId id = store.addSession();
     EventBatch first;
     first.sessionId = id;
-    first.newBlocks = {block(QStringLiteral("a"), QStringLiteral("k1")), block(QStringLiteral("b"), QStringLiteral("k2"))};
+    first.newBlocks = {block(QStringLiteral("a"), QStringLiteral("k1")),
+                       block(QStringLiteral("b"), QStringLiteral("k2"))};
     VERIFY_OK(store.events->append(first));
     EventBatch second;
     second.sessionId = id;
-    second.newBlocks = {block(QStringLiteral("A"), QStringLiteral("k1")), block(QStringLiteral("c"), QStringLiteral("k3"))};
+    second.newBlocks = {block(QStringLiteral("A"), QStringLiteral("k1")),
+                        block(QStringLiteral("c"), QStringLiteral("k3"))};
     second.changedBlocks = {block(QStringLiteral("B"), QStringLiteral("k2"))};
     second.changedBlocks[0].at = store.at(500);
     const AppendedEvents done = store.events->append(second).value();
@@ -248,7 +250,8 @@ void TestEventStore::runEventsReadBack()
     EventBatch batch;
     batch.sessionId = run.sessionId;
     for (int i = 0; i < 3; ++i)
-        batch.events += RunEvent{0, run.sessionId, run.id, 1, store.at(i), QStringLiteral("RunPaused"), QString::number(i)};
+        batch.events +=
+            RunEvent{0, run.sessionId, run.id, 1, store.at(i), QStringLiteral("RunPaused"), QString::number(i)};
     const AppendedEvents done = store.events->append(batch).value();
     QVERIFY(done.events.at(0).number > 0);
     QVERIFY(done.events.at(0).number < done.events.at(2).number);
@@ -303,7 +306,8 @@ void TestEventStore::ingestKeepsUp()
             line.bytes = bytes;
             batch.raw += line;
             if (blocks > 0)
-                batch.events += RunEvent{0, {}, run.id, 1, line.at, QStringLiteral("ToolCallStarted"), QStringLiteral("Bash")};
+                batch.events +=
+                    RunEvent{0, {}, run.id, 1, line.at, QStringLiteral("ToolCallStarted"), QStringLiteral("Bash")};
         }
         for (int j = 0; j < blocks; ++j)
             batch.newBlocks += block(QString(450, u'y'), QStringLiteral("%1:%2").arg(i).arg(j));

@@ -309,7 +309,8 @@ void TestRunStore::theDatabaseItselfRefusesTwoActiveRuns()
     sqlite3 *other = nullptr;
     QCOMPARE(sqlite3_open(store.path().toUtf8().constData(), &other), SQLITE_OK);
     for (const char *state : {"RUNNING", "PAUSED"}) {
-        const QByteArray sql = QByteArray("UPDATE run SET state = '") + state + "' WHERE id = '" + second.value.toLatin1() + '\'';
+        const QByteArray sql =
+            QByteArray("UPDATE run SET state = '") + state + "' WHERE id = '" + second.value.toLatin1() + '\'';
         QCOMPARE(sqlite3_exec(other, sql.constData(), nullptr, nullptr, nullptr), SQLITE_CONSTRAINT);
     }
     sqlite3_close(other);

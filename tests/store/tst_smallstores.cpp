@@ -60,7 +60,8 @@ void TestSmallStores::agentsReadBack()
 void TestSmallStores::agentsAreListedByName()
 {
     TestStore store;
-    for (const auto &[name, archived] : {std::pair("zeta", false), std::pair("Beta", false), std::pair("alpha", true)}) {
+    for (const auto &[name, archived] :
+         {std::pair("zeta", false), std::pair("Beta", false), std::pair("alpha", true)}) {
         Agent agent;
         agent.id = newAgentId();
         agent.name = QString::fromLatin1(name);
@@ -93,7 +94,8 @@ void TestSmallStores::settingsReadBack()
     QCOMPARE(store.settings->get(QStringLiteral("k")).value(), std::optional<QString>(QStringLiteral("")));
     VERIFY_OK(store.settings->set(QStringLiteral("k"), QStringLiteral("2")));
     VERIFY_OK(store.settings->set(QStringLiteral("j"), QStringLiteral("1")));
-    const QMap<QString, QString> all{{QStringLiteral("j"), QStringLiteral("1")}, {QStringLiteral("k"), QStringLiteral("2")}};
+    const QMap<QString, QString> all{{QStringLiteral("j"), QStringLiteral("1")},
+                                     {QStringLiteral("k"), QStringLiteral("2")}};
     QCOMPARE(store.settings->all().value(), all);
 }
 
@@ -101,8 +103,13 @@ void TestSmallStores::b76_auditIsNewestFirst()
 {
     TestStore store;
     for (int i = 0; i < 3; ++i) {
-        const AuditEntry entry{0, TestStore::at(100 - i), QStringLiteral("rita"), QStringLiteral("approval.approve"),
-                               QString::number(i), QStringLiteral("ok"), QString()};
+        const AuditEntry entry{0,
+                               TestStore::at(100 - i),
+                               QStringLiteral("rita"),
+                               QStringLiteral("approval.approve"),
+                               QString::number(i),
+                               QStringLiteral("ok"),
+                               QString()};
         VERIFY_OK(store.audit->append(entry));
     }
     const QList<AuditEntry> entries = store.audit->list(2).value();
@@ -120,7 +127,8 @@ void TestSmallStores::b30_auditRowsCantBeChangedOrDeleted()
     VERIFY_OK(store.audit->append({0, TestStore::at(0), QStringLiteral("rita"), QStringLiteral("x"), {}, {}, {}}));
     sqlite3 *other = nullptr;
     QCOMPARE(sqlite3_open(store.path().toUtf8().constData(), &other), SQLITE_OK);
-    for (const char *sql : {"UPDATE audit SET who = 'nobody'", "DELETE FROM audit", "DELETE FROM audit WHERE number = 1"}) {
+    for (const char *sql :
+         {"UPDATE audit SET who = 'nobody'", "DELETE FROM audit", "DELETE FROM audit WHERE number = 1"}) {
         QCOMPARE(sqlite3_exec(other, sql, nullptr, nullptr, nullptr), SQLITE_CONSTRAINT);
         QVERIFY(QString::fromUtf8(sqlite3_errmsg(other)).contains(QLatin1String("audit rows are never")));
     }

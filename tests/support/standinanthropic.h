@@ -25,7 +25,7 @@ public:
         QString path;
         QString model;
         int messageCount = 0;
-        QString directive;    // "bash", "text", ...
+        QString directive; // "bash", "text", ...
         QString arguments;
         QString lastUserText; // newest user text, reminders of the program left out
         int toolRounds = 0;   // since that text

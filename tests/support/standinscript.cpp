@@ -159,7 +159,7 @@ QList<StandInBlock> blocksOf(const StandInPlan &plan)
             return first;
     }
     static const QStringList toolPlans{QStringLiteral("bash"), QStringLiteral("write"), QStringLiteral("read"),
-                                       QStringLiteral("tool"), QStringLiteral("two"), QStringLiteral("seq")};
+                                       QStringLiteral("tool"), QStringLiteral("two"),   QStringLiteral("seq")};
     if (toolPlans.contains(name))
         return {textBlock(QStringLiteral("done: ") + plan.lastToolResult.left(60).replace(u'\n', u' '))};
     if (name == u"think") {
@@ -168,7 +168,8 @@ QList<StandInBlock> blocksOf(const StandInPlan &plan)
         return {thought, textBlock(plan.arguments.isEmpty() ? QStringLiteral("Thought done.") : plan.arguments)};
     }
     if (name == u"slow")
-        return {countedBlock(words.value(0, QStringLiteral("20")).toInt(), words.value(1, QStringLiteral("200")).toInt(), 0)};
+        return {countedBlock(words.value(0, QStringLiteral("20")).toInt(),
+                             words.value(1, QStringLiteral("200")).toInt(), 0)};
     if (name == u"stall")
         return {countedBlock(2, 0, words.value(0, QStringLiteral("5000")).toInt())};
     if (name == u"cut")
@@ -179,7 +180,8 @@ QList<StandInBlock> blocksOf(const StandInPlan &plan)
 
 QByteArray eventText(const ordered_json &event)
 {
-    return QByteArray::fromStdString("event: " + event.at("type").get<std::string>() + "\ndata: " + event.dump() + "\n\n");
+    return QByteArray::fromStdString("event: " + event.at("type").get<std::string>() + "\ndata: " + event.dump() +
+                                     "\n\n");
 }
 
 // Collects events into steps; text that needs no wait joins the step before it.
@@ -213,7 +215,9 @@ void writeBlock(StepWriter &writer, int index, const StandInBlock &block)
     };
     switch (block.kind) {
     case StandInBlock::Kind::Tool: {
-        start({{"type", "tool_use"}, {"id", newWireId("toolu_")}, {"name", utf8(block.tool)},
+        start({{"type", "tool_use"},
+               {"id", newWireId("toolu_")},
+               {"name", utf8(block.tool)},
                {"input", ordered_json::object()}});
         // ASCII, so that no piece splits a character.
         const std::string ascii = block.input.dump(-1, ' ', true);
@@ -232,7 +236,8 @@ void writeBlock(StepWriter &writer, int index, const StandInBlock &block)
     }
     start({{"type", "text"}, {"text", ""}});
     for (qsizetype i = 0; i < block.words.size(); ++i) {
-        writeDelta(writer, index, "text_delta", "text", utf8((i == 0 ? QString() : QStringLiteral(" ")) + block.words.at(i)));
+        writeDelta(writer, index, "text_delta", "text",
+                   utf8((i == 0 ? QString() : QStringLiteral(" ")) + block.words.at(i)));
         writer.wait(block.delayMs);
     }
     writer.wait(block.pauseAtEndMs);
@@ -242,7 +247,9 @@ StandInAnswer wholeAnswer(ordered_json head, const QList<StandInBlock> &blocks)
 {
     for (const StandInBlock &block : blocks) {
         if (block.kind == StandInBlock::Kind::Tool)
-            head["content"].push_back({{"type", "tool_use"}, {"id", newWireId("toolu_")}, {"name", utf8(block.tool)},
+            head["content"].push_back({{"type", "tool_use"},
+                                       {"id", newWireId("toolu_")},
+                                       {"name", utf8(block.tool)},
                                        {"input", block.input}});
         else
             head["content"].push_back({{"type", "text"}, {"text", utf8(block.words.join(u' '))}});
@@ -271,14 +278,19 @@ StandInPlan standInPlan(const QByteArray &body)
 
 StandInAnswer standInError(int status, const QString &message)
 {
-    static const QMap<int, const char *> types{
-        {400, "invalid_request_error"}, {401, "authentication_error"}, {403, "permission_error"},
-        {404, "not_found_error"},       {413, "request_too_large"},    {429, "rate_limit_error"},
-        {500, "api_error"},             {529, "overloaded_error"}};
+    static const QMap<int, const char *> types{{400, "invalid_request_error"},
+                                               {401, "authentication_error"},
+                                               {403, "permission_error"},
+                                               {404, "not_found_error"},
+                                               {413, "request_too_large"},
+                                               {429, "rate_limit_error"},
+                                               {500, "api_error"},
+                                               {529, "overloaded_error"}};
     StandInAnswer answer;
     answer.status = status;
     const std::string text = message.isEmpty() ? "stand-in error " + std::to_string(status) : utf8(message);
-    const ordered_json error{{"type", "error"}, {"error", {{"type", types.value(status, "api_error")}, {"message", text}}}};
+    const ordered_json error{{"type", "error"},
+                             {"error", {{"type", types.value(status, "api_error")}, {"message", text}}}};
     answer.body = QByteArray::fromStdString(error.dump());
     return answer;
 }
@@ -303,8 +315,11 @@ StandInAnswer standInAnswer(const StandInPlan &plan)
                       {"content", ordered_json::array()},
                       {"stop_reason", nullptr},
                       {"stop_sequence", nullptr},
-                      {"usage", {{"input_tokens", input}, {"cache_creation_input_tokens", 0},
-                                 {"cache_read_input_tokens", 0}, {"output_tokens", 1}}}};
+                      {"usage",
+                       {{"input_tokens", input},
+                        {"cache_creation_input_tokens", 0},
+                        {"cache_read_input_tokens", 0},
+                        {"output_tokens", 1}}}};
     if (!plan.stream) {
         head["stop_reason"] = stop;
         head["usage"]["output_tokens"] = output;

@@ -11,7 +11,7 @@ namespace {
 const QList<RunState> allRunStates{RunState::Pending,   RunState::Running, RunState::Paused,
                                    RunState::Completed, RunState::Error,   RunState::Cancelled};
 
-template <class E> void roundTrip(const QList<E> &values, std::optional<E> (*fromString)(const QString &))
+template<class E> void roundTrip(const QList<E> &values, std::optional<E> (*fromString)(const QString &))
 {
     QSet<QString> names;
     for (const E value : values) {
