@@ -56,6 +56,7 @@ Finding keyFinding(const Agent &agent, const EngineOptions &options)
 
 QCoro::Task<Result<QList<Finding>>> examine(EngineParts &parts, const EngineOptions &options)
 {
+    const RunningTask task(parts.tasks);
     QList<Finding> findings{storeFinding(parts, options), workerFinding(options)};
     const Result<QList<Agent>> agents = parts.stores.agents.list(false);
     if (!agents)

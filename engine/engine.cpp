@@ -7,9 +7,13 @@
 #include <QDir>
 #include <QProcessEnvironment>
 #include <QSysInfo>
+#include <QTimer>
 
 namespace engine {
 namespace {
+
+constexpr int stopPollMs = 10;
+constexpr int longestStopMs = 8000;
 
 QMap<QString, QString> processEnvironment()
 {
@@ -27,7 +31,8 @@ SessionParts sessionPartsOf(EngineParts &parts, const EngineOptions &options)
                 if (agent.harness == HarnessKind::Replay)
                     return &parts.replayProvider;
                 return agent.provider == parts.hostProvider.name() ? &parts.hostProvider : nullptr;
-            }};
+            },
+            parts.tasks};
 }
 
 } // namespace
@@ -140,7 +145,7 @@ void Engine::connectParts()
 void Engine::openQueue()
 {
     QCoro::connect(m_parts->rescuer.rescue(), this, [this](const Result<void> &rescued) {
-        if (!m_parts)
+        if (!m_parts || m_stopping)
             return;
         if (!rescued) {
             m_failure = rescued.error();
@@ -168,13 +173,33 @@ Result<void> Engine::applySettings()
 
 void Engine::stop()
 {
-    if (m_parts) {
-        m_parts->dispatcher.stop();
-        m_parts->host.detachAll();
-        m_parts->feed.flush();
-        m_parts.reset();
-        m_failure = {ErrorCode::ShuttingDown, tr("The engine is closing."), {}};
+    if (!m_parts || m_stopping) {
+        if (!m_parts)
+            emit stopped();
+        return;
     }
+    m_stopping = true;
+    m_parts->dispatcher.stop();
+    m_parts->host.detachAll();
+    m_parts->feed.flush();
+    finishStop(0);
+}
+
+// The coroutines under way come to their end first; what still waits after that is let go with everything it uses.
+void Engine::finishStop(int waitedMs)
+{
+    if (m_parts->tasks > 0 && waitedMs < longestStopMs) {
+        QTimer::singleShot(stopPollMs, this, [this, waitedMs] { finishStop(waitedMs + stopPollMs); });
+        return;
+    }
+    if (m_parts->tasks > 0)
+        qWarning("%d task(s) did not end in time", m_parts->tasks);
+    const bool clean = m_parts->tasks == 0;
+    m_failure = {ErrorCode::ShuttingDown, tr("The engine is closing."), {}};
+    if (clean)
+        m_parts.reset();
+    else
+        (void)m_parts.release();
     emit stopped();
 }
 

@@ -59,6 +59,7 @@ private:
     Result<void> startParts();
     void connectParts();
     void openQueue();
+    void finishStop(int waitedMs);
     Result<void> applySettings();
     // True when the engine is up; otherwise answers with the reason.
     template <class T> bool isUp(const Answer<T> &answer) const;
@@ -67,6 +68,7 @@ private:
 
     EngineOptions m_options;
     Error m_failure;
+    bool m_stopping = false;
     std::unique_ptr<EngineParts> m_parts;
 };
 

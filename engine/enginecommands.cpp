@@ -28,7 +28,7 @@ template <class T> Result<T> errorOf(const Error &error)
 
 template <class T> bool Engine::isUp(const Answer<T> &answer) const
 {
-    if (m_parts)
+    if (m_parts && !m_stopping)
         return true;
     const Error none{ErrorCode::ShuttingDown, tr("The engine is not running."), {}};
     answer(tl::unexpected<Error>(m_failure.message.isEmpty() ? none : m_failure));
@@ -142,6 +142,8 @@ void Engine::deleteSession(const SessionId &id, const QString &who, const Answer
     if (const Result<void> removed = m_parts->stores.sessions.remove(id, m_parts->clock->now()); !removed)
         return answer(removed);
     audit(who, QStringLiteral("session.delete"), id.value);
+    if (LiveSession *live = m_parts->host.find(id))
+        live->recorder().close();
     m_parts->host.forget(id);
     m_parts->feed.noteRemoved(id);
     answer({});
@@ -211,7 +213,7 @@ void Engine::startFresh(const SessionId &id, const QString &who, const Answer<Se
 
 void Engine::prewarm(const SessionId &id)
 {
-    if (!m_parts || m_parts->host.isWarm(id))
+    if (!m_parts || m_stopping || m_parts->host.isWarm(id))
         return;
     const Result<Session> session = m_parts->stores.sessions.get(id);
     if (!session || !session->activeRun.isEmpty())
@@ -327,7 +329,7 @@ void Engine::extendApproval(const ApprovalId &id, int seconds, const QString &wh
 
 void Engine::markSeen(const QList<ApprovalId> &ids, const QString &who)
 {
-    if (!m_parts)
+    if (!m_parts || m_stopping)
         return;
     if (const Result<void> marked = m_parts->desk.markSeen(ids, who); !marked)
         qWarning("approvals were not marked as seen: %s", qPrintable(marked.error().message));

@@ -23,6 +23,7 @@ struct EngineParts
     EngineParts(const EngineOptions &options, InstanceLock held, std::unique_ptr<Database> opened,
                 std::unique_ptr<Clock> time, const QString &owner);
 
+    int tasks = 0;
     InstanceLock lock;
     std::unique_ptr<Database> database;
     std::unique_ptr<Clock> clock;

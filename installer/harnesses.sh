@@ -2,6 +2,7 @@
 # Installs the pinned versions of the real harness programs for the tests, from npm, into a cache folder, and prints
 # the variables that name them. Use it as: eval "$(installer/harnesses.sh)"
 set -euo pipefail
+shopt -s inherit_errexit
 
 case $(uname -m) in
     x86_64) architecture=x64 ;;
@@ -18,7 +19,7 @@ install_claude() {
     local program=$folder/node_modules/$name/claude
     if [ ! -x "$program" ]; then
         echo "Installing Claude Code $version" >&2
-        rm -rf "$folder"
+        rm -rf "$folder" "$folder.new"
         mkdir -p "$folder.new"
         # The native program stands alone: neither scripts nor dependencies of the package are needed.
         npm install --no-save --ignore-scripts --no-audit --no-fund --prefix "$folder.new" "$name@$version" >&2

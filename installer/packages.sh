@@ -3,12 +3,12 @@
 # --list prints the packages instead, one a line.
 set -euo pipefail
 
-build_packages=(cmake ninja-build g++ ccache mold pkg-config
+build_packages=(cmake ninja-build g++ ccache mold
     qt6-base-dev libgl1-mesa-dev libqt6opengl6-dev qt6-charts-dev qt6-svg-dev qcoro-qt6-dev
     nlohmann-json3-dev libexpected-dev libsqlite3-dev)
 run_packages=(libqt6sql6-sqlite libqt6svg6 qt6-qpa-plugins libgl1 libegl1 ca-certificates
     fonts-dejavu-core fonts-noto-cjk)
-test_packages=(xvfb openbox xdotool nodejs npm procps binutils)
+test_packages=(xvfb openbox xdotool nodejs npm)
 
 list_only=false
 groups=()

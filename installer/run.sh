@@ -9,6 +9,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 bash "$top/installer/packages.sh" build run
 build=$top/build/release
+# ccache needs this to trust a precompiled header.
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 (
     cd "$top"
     [ -f "$build/build.ninja" ] || cmake --preset release > /dev/null

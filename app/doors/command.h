@@ -5,6 +5,7 @@
 #include "app/doors/exitcode.h"
 #include "engine/engineclient.h"
 
+#include <QFutureWatcher>
 #include <memory>
 
 namespace app {
@@ -32,18 +33,24 @@ signals:
     void finished(app::ExitCode code);
 
 protected:
-    // Calls `next` with the value, or ends the command with the error.
+    // Calls `next` with the value, or ends the command with the error. A watcher, since Qt 6.4's QFuture::then()
+    // aborts when its context died before the answer.
     template<class T, class F> void then(QFuture<engine::Result<T>> future, F next)
     {
-        future.then(this, [this, next](QFuture<engine::Result<T>> done) {
-            if (!done.isValid() || done.isCanceled() || done.resultCount() == 0)
-                endWithError(
-                    {engine::ErrorCode::ShuttingDown, QStringLiteral("The engine closed before it answered."), {}});
+        auto *watcher = new QFutureWatcher<engine::Result<T>>(this);
+        connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, next] {
+            watcher->deleteLater();
+            const QFuture<engine::Result<T>> done = watcher->future();
+            if (done.isCanceled() || done.resultCount() == 0)
+                endWithError({engine::ErrorCode::ShuttingDown,
+                              QStringLiteral("The engine closed before it answered."),
+                              {}});
             else if (const engine::Result<T> result = done.result(); !result)
                 endWithError(result.error());
             else
                 next(*result);
         });
+        watcher->setFuture(future);
     }
     void end(ExitCode code);
     void endWithError(const engine::Error &error);

@@ -355,6 +355,7 @@ void LiveSession::settleStart(const Result<void> &result)
 
 QCoro::Task<> LiveSession::end()
 {
+    const RunningTask task(m_parts.tasks);
     if (!m_channel || m_exited) {
         if (m_channel) {
             m_channel.reset();
@@ -375,6 +376,8 @@ QCoro::Task<> LiveSession::end()
             self->m_channel->killHarness();
     });
     co_await exited;
+    if (m_detached)
+        co_return;
     const Result<void> flushed = m_recorder.flush();
     if (!flushed)
         qWarning("recording the end of session %s failed: %s", qPrintable(m_id.value), qPrintable(flushed.error().message));
@@ -391,6 +394,10 @@ void LiveSession::detach()
                  qPrintable(flushed.error().message));
     m_channel.reset();
     settleStart(fail(ErrorCode::ShuttingDown, tr("The engine is closing.")));
+    if (const auto exiting = std::exchange(m_exiting, {})) {
+        exiting->addResult(Result<void>{});
+        exiting->finish();
+    }
     finishTurn({TurnOutcome::Kind::Detached, {}, {}});
 }
 

@@ -16,6 +16,19 @@ namespace engine {
 
 class ProgramFinder;
 
+// Counts the coroutines under way, so that the engine does not go from under one. Engine thread.
+class RunningTask final
+{
+public:
+    explicit RunningTask(int &count) : m_count(count) { ++m_count; }
+    ~RunningTask() { --m_count; }
+    RunningTask(const RunningTask &) = delete;
+    RunningTask &operator=(const RunningTask &) = delete;
+
+private:
+    int &m_count;
+};
+
 // Shared by every live session; owned by the engine, outlives them.
 struct SessionParts
 {
@@ -26,6 +39,7 @@ struct SessionParts
     ProgramFinder &programs;
     const EngineOptions &options;
     std::function<sandbox::Provider *(const Agent &)> providerFor;
+    int &tasks; // see RunningTask
 };
 
 struct TurnOutcome

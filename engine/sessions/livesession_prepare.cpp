@@ -42,6 +42,7 @@ QFuture<Result<void>> LiveSession::ready()
 
 QCoro::Task<> LiveSession::prepare()
 {
+    const RunningTask task(m_parts.tasks);
     QElapsedTimer timer;
     timer.start();
     m_how.clear();
@@ -290,6 +291,7 @@ QCoro::Task<Result<void>> LiveSession::adopt(Run run)
 
 QCoro::Task<> LiveSession::adoptIdle()
 {
+    const RunningTask task(m_parts.tasks);
     if (m_state != State::Closed)
         co_return;
     setState(State::Preparing);
@@ -379,10 +381,11 @@ QCoro::Task<Result<void>> LiveSession::launchHarness()
         co_return tl::unexpected<Error>(context.error());
     if (*resume) {
         const NativeIdentity native = m_session.native;
-        const Result<void> verified = co_await QtConcurrent::run(
-            [native, config = context->configFolder, workspace = context->workspace] {
-                return verifyTranscript(native, config, workspace);
-            });
+        const QString config = context->configFolder;
+        const QString workspace = context->workspace;
+        const QFuture<Result<void>> verifying =
+            QtConcurrent::run([native, config, workspace] { return verifyTranscript(native, config, workspace); });
+        const Result<void> verified = co_await verifying;
         if (!verified)
             co_return verified;
     }
@@ -438,6 +441,7 @@ QFuture<Result<void>> LiveSession::startSettled(int timeoutMs, const QString &wh
 // The channel broke while the process should live: it is opened again; only a worker that is gone ends the turn.
 QCoro::Task<> LiveSession::reconnect(sandbox::Error error)
 {
+    const RunningTask task(m_parts.tasks);
     QPointer<LiveSession> self(this);
     for (int attempt = 0; attempt < reconnectTries; ++attempt) {
         const State before = m_state;

@@ -87,6 +87,14 @@ void Recorder::change(const Block &block)
     schedule();
 }
 
+void Recorder::close()
+{
+    m_closed = true;
+    m_batch = {};
+    m_offsetsMoved = false;
+    m_timer.stop();
+}
+
 bool Recorder::hasPending() const
 {
     return m_offsetsMoved || !m_batch.raw.isEmpty() || !m_batch.events.isEmpty() || !m_batch.newBlocks.isEmpty() ||
@@ -95,6 +103,11 @@ bool Recorder::hasPending() const
 
 void Recorder::schedule()
 {
+    if (m_closed) {
+        m_batch = {};
+        m_offsetsMoved = false;
+        return;
+    }
     if (m_failing)
         return;
     if (m_batch.raw.size() + m_batch.events.size() + m_batch.newBlocks.size() >= groupRows) {

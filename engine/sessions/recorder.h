@@ -35,6 +35,8 @@ public:
     void add(Block block);           // appended; identified later by its key
     void change(const Block &block); // by session and key
     bool hasPending() const;
+    // The session is deleted: nothing of it is recorded any more.
+    void close();
 
     // Everything pending in one transaction, with `more` in the same one; on failure nothing of both is stored and
     // what was pending stays pending.
@@ -60,6 +62,7 @@ private:
     EventBatch m_batch;
     bool m_offsetsMoved = false;
     bool m_failing = false;
+    bool m_closed = false;
     QTimer m_timer;
 };
 

@@ -10,6 +10,7 @@ Rescuer::Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, 
 
 QCoro::Task<Result<void>> Rescuer::rescue()
 {
+    const RunningTask task(m_parts.tasks);
     const Result<QList<Run>> active = m_parts.stores.runs.active();
     if (!active)
         co_return tl::unexpected<Error>(active.error());

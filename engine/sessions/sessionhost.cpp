@@ -43,6 +43,7 @@ bool SessionHost::isWarm(const SessionId &id) const
 
 QCoro::Task<> SessionHost::forget(SessionId id)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession *live = find(id);
     if (!live)
         co_return;
@@ -138,6 +139,7 @@ void SessionHost::idle(LiveSession &live)
 
 QCoro::Task<> SessionHost::endWhenIdle(SessionId id, QDateTime since)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession *live = find(id);
     if (!live || live->state() != LiveSession::State::Ready || live->idleSince() != since)
         co_return;

@@ -23,6 +23,7 @@ TurnExecutor::TurnExecutor(SessionParts parts, SessionHost &host) : m_parts(std:
 
 QCoro::Task<> TurnExecutor::execute(Run run)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession &live = m_host.session(run.sessionId);
     QObject context;
     // A cancelled turn may still be ending: its last lines are not ours.
@@ -46,6 +47,7 @@ QCoro::Task<> TurnExecutor::execute(Run run)
 
 QCoro::Task<> TurnExecutor::follow(Run run)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession &live = m_host.session(run.sessionId);
     QObject context;
     watch(live, run, &context);
@@ -54,6 +56,7 @@ QCoro::Task<> TurnExecutor::follow(Run run)
 
 QCoro::Task<> TurnExecutor::resumeLost(Run run)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession &live = m_host.session(run.sessionId);
     QObject context;
     live.recorder().setRun(run.id, run.attempt);
@@ -216,6 +219,7 @@ QCoro::Task<> TurnExecutor::settle(Run run, TurnOutcome outcome)
 
 QCoro::Task<> TurnExecutor::settleEnded(Run run, TurnEnded ended)
 {
+    const RunningTask task(m_parts.tasks);
     LiveSession &live = m_host.session(run.sessionId);
     co_await storeIdentity(run.sessionId);
     if (live.storageFailed()) {
@@ -264,8 +268,10 @@ QCoro::Task<> TurnExecutor::storeIdentity(SessionId id)
                                : agent->configFolder;
     const QString path = findTranscript(config, session->workspace, session->native.nativeSessionId);
     const NativeIdentity before = session->native;
-    const Result<NativeIdentity> now =
-        co_await QtConcurrent::run([path, before] { return snapshotTranscript(path, before.nativeSessionId); });
+    // Named first: this compiler destroys a lambda's captures twice inside a co_await expression.
+    const QFuture<Result<NativeIdentity>> hashing =
+        QtConcurrent::run([path, before] { return snapshotTranscript(path, before.nativeSessionId); });
+    const Result<NativeIdentity> now = co_await hashing;
     if (!now || now->transcriptSize <= before.transcriptSize) {
         m_host.session(id).note(BlockKind::Warning, tr("Not durable: the harness did not write this turn to its transcript, so "
                                                        "the conversation can't be resumed after its process ends."));

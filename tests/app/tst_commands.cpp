@@ -143,6 +143,7 @@ void TestCommands::runFollowsTheStream()
     QSignalSpy finished(command, &app::Command::finished);
     command->start();
     QTRY_COMPARE(m_engine->submissions.size(), 1);
+    QTRY_VERIFY(m_console->errors.startsWith(QStringLiteral("run ")));
     Run run = m_engine->runRows.last();
     const auto stream = [&](qsizetype offset, const QString &text) {
         FeedBatch batch;

@@ -5,6 +5,12 @@
 #include <QUuid>
 #include <nlohmann/json.hpp>
 
+// moc's preprocessor stumbles over raw strings in arguments of macros that print them.
+#ifdef Q_MOC_RUN
+#undef QCOMPARE
+#define QCOMPARE(...)
+#endif
+
 using namespace engine;
 
 namespace {
@@ -197,7 +203,7 @@ void TestClaudeDriver::b81_unknownKinds()
     QCOMPARE(output.inputs.size(), 0); // never answered by itself
     QCOMPARE(output.events.size(), 1);
     const auto asked = std::get<PermissionRequested>(output.events.first());
-    QCOMPARE(asked.kind, ApprovalKind::Unknown);
+    QVERIFY(asked.kind == ApprovalKind::Unknown);
     QCOMPARE(asked.input, input);
     QCOMPARE(asked.raw, line);
     const auto response = responseOf(ready.driver->deny(QStringLiteral("p"), QStringLiteral("r1"), {}).inputs);
@@ -275,7 +281,7 @@ void TestClaudeDriver::tooDeepIsNeverAllowed()
 {
     Ready ready;
     ready.feed(asking("a", R"("tool_name":"Bash","input":{"x":)" + QByteArray(100'000, '[') + QByteArray(100'000, ']') + '}'));
-    QCOMPARE(ready.driver->openRequests().first().kind, ApprovalKind::Unknown);
+    QVERIFY(ready.driver->openRequests().first().kind == ApprovalKind::Unknown);
     const auto response = responseOf(ready.driver->allow(QStringLiteral("p"), QStringLiteral("a"), "{}").inputs);
     QCOMPARE(response["response"]["behavior"].get<std::string>(), std::string("deny"));
 }

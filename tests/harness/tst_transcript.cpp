@@ -88,7 +88,7 @@ void TestTranscript::b47_verify()
     const Result<void> verified = verifyTranscript(*native, config.path(), QStringLiteral("/ws"));
     QCOMPARE(verified.has_value(), reason.isEmpty());
     if (!verified) {
-        QCOMPARE(verified.error().code, ErrorCode::NativeResumeFailed);
+        QVERIFY(verified.error().code == ErrorCode::NativeResumeFailed);
         QVERIFY2(verified.error().message.contains(reason), qPrintable(verified.error().message));
         QVERIFY(verified.error().message.contains(path));
     }
@@ -113,7 +113,7 @@ void TestTranscript::missing()
     NativeIdentity native{conversation, config.filePath(QStringLiteral("gone.jsonl")), 10, QStringLiteral("00")};
     const Result<void> verified = verifyTranscript(native, config.path(), QStringLiteral("/ws"));
     QVERIFY(!verified);
-    QCOMPARE(verified.error().code, ErrorCode::NativeResumeFailed);
+    QVERIFY(verified.error().code == ErrorCode::NativeResumeFailed);
     QVERIFY(verified.error().message.contains(QStringLiteral("is missing")));
     QVERIFY(!snapshotTranscript(native.transcriptPath, conversation));
     QVERIFY(!snapshotTranscript({}, conversation));

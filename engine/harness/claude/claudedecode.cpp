@@ -292,8 +292,11 @@ Message resultLine(const json &line)
     if (result.text.isEmpty() && errors.is_array()) {
         QStringList said;
         for (const json &error : errors) {
-            if (error.is_string())
-                said.append(QString::fromStdString(error.get_ref<const std::string &>()));
+            if (!error.is_string())
+                continue;
+            const QString text = QString::fromStdString(error.get_ref<const std::string &>());
+            if (!text.startsWith(u"[ede_diagnostic]")) // the harness's own bookkeeping of an interrupt
+                said.append(text);
         }
         result.text = said.join(u'\n');
     }

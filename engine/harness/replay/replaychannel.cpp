@@ -239,6 +239,9 @@ void ReplayChannel::perform(const replay::Entry &entry)
         if (entry.type == u"control_request")
             m_asked.insert(QString::fromUtf8(m_names.value(entry.requestId.toUtf8(), entry.requestId.toUtf8())));
         emitLine(replay::renamed(entry.message, m_names));
+        // A result ends the turn: what is recorded behind it belongs to another branch.
+        if (entry.type == u"result" && m_inTurn)
+            m_at = m_entries.size();
         break;
     }
     case replay::Entry::Kind::ErrorOutput: {

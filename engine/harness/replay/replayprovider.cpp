@@ -19,9 +19,9 @@ sandbox::Error notSupported()
 
 QCoro::Task<sandbox::Result<sandbox::Computer>> ReplayProvider::ensure(sandbox::ComputerSpec spec)
 {
-    sandbox::Computer &computer = m_computers[computerId(spec.sessionId, spec.generation)];
-    computer = {computerId(spec.sessionId, spec.generation), spec.sessionId, spec.generation,
-                sandbox::ComputerState::Running, spec.labels};
+    const QString id = computerId(spec.sessionId, spec.generation);
+    const sandbox::Computer computer{id, spec.sessionId, spec.generation, sandbox::ComputerState::Running, spec.labels};
+    m_computers.insert(id, computer);
     co_return computer;
 }
 
