@@ -1,7 +1,7 @@
 #include "engine/approvals/approvaldesk.h"
 
 #include "engine/approvals/canonical.h"
-#include "engine/sessions/recorder.h"
+#include "engine/recorder.h"
 
 namespace engine {
 namespace {

@@ -43,7 +43,16 @@ LiveSession::LiveSession(SessionParts parts, SessionId id)
     });
 }
 
-LiveSession::~LiveSession() = default;
+LiveSession::~LiveSession()
+{
+    // Nobody is left waiting for an answer that can't come.
+    if (const auto preparing = std::exchange(m_preparing, {})) {
+        preparing->addResult(fail(ErrorCode::ShuttingDown, tr("The session is gone.")));
+        preparing->finish();
+    }
+    settleStart(fail(ErrorCode::ShuttingDown, tr("The session is gone.")));
+    finishTurn({TurnOutcome::Kind::Detached, {}, {}});
+}
 
 void LiveSession::setState(State state)
 {

@@ -3,7 +3,7 @@
 #include "engine/engineoptions.h"
 #include "engine/harness/driver.h"
 #include "engine/harness/linesplitter.h"
-#include "engine/sessions/recorder.h"
+#include "engine/recorder.h"
 #include "engine/sessions/transcriber.h"
 #include "sandbox/sandbox.h"
 

@@ -52,6 +52,8 @@ QCoro::Task<> LiveSession::prepare()
         emit prepared(m_how, timer.elapsed());
     else if (m_state == State::Preparing)
         setState(State::Closed);
+    if (!preparing)
+        co_return;
     preparing->addResult(result);
     preparing->finish();
 }

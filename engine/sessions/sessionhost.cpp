@@ -1,5 +1,7 @@
 #include "engine/sessions/sessionhost.h"
 
+#include <QCoroFuture>
+
 namespace engine {
 
 SessionHost::SessionHost(SessionParts parts, ApprovalDesk &desk) : m_parts(std::move(parts)), m_desk(desk)
@@ -47,6 +49,10 @@ QCoro::Task<> SessionHost::forget(SessionId id)
     LiveSession *live = find(id);
     if (!live)
         co_return;
+    if (live->state() == LiveSession::State::Preparing) {
+        const QFuture<Result<void>> prepared = live->ready();
+        co_await prepared;
+    }
     co_await live->end();
     const auto found = m_sessions.find(id.value.toStdString());
     if (found != m_sessions.end()) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/harness/events.h"
-#include "engine/sessions/recorder.h"
+#include "engine/recorder.h"
 
 #include <QHash>
 

@@ -145,13 +145,13 @@ public:
         return parts.join(u'|');
     }
 
-    // Makes the store refuse one kind of write, as a full disk or a damaged file would: "approval_insert",
+    // Makes the store fail at one kind of write (an arithmetic overflow in a trigger), as a full disk would: "approval_insert",
     // "approval_update", "raw_line_insert".
     void breakStore(const QString &write)
     {
         const QString table = write.left(write.lastIndexOf(u'_'));
         const QString action = write.mid(write.lastIndexOf(u'_') + 1);
-        sql(QStringLiteral("CREATE TRIGGER refuse_%1_%2 BEFORE %2 ON %1 BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END")
+        sql(QStringLiteral("CREATE TRIGGER refuse_%1_%2 BEFORE %2 ON %1 BEGIN SELECT abs(-9223372036854775807 - 1); END")
                 .arg(table, action));
         m_broken.append(QStringLiteral("refuse_%1_%2").arg(table, action));
     }

@@ -22,7 +22,7 @@ QCoro::Task<sandbox::Result<sandbox::Computer>> ReplayProvider::ensure(sandbox::
     const QString id = computerId(spec.sessionId, spec.generation);
     const sandbox::Computer computer{id, spec.sessionId, spec.generation, sandbox::ComputerState::Running, spec.labels};
     m_computers.insert(id, computer);
-    co_return computer;
+    co_return sandbox::Computer(computer);
 }
 
 QCoro::Task<sandbox::Result<std::optional<sandbox::Computer>>> ReplayProvider::find(QString sessionId, int generation)

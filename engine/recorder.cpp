@@ -1,4 +1,4 @@
-#include "engine/sessions/recorder.h"
+#include "engine/recorder.h"
 
 namespace engine {
 namespace {
