@@ -46,6 +46,8 @@ void Recorder::setOffsets(sandbox::Offsets offsets)
 
 void Recorder::event(const QString &kind, const QString &text)
 {
+    if (m_run.isEmpty())
+        return; // a process made ready in advance belongs to no run yet
     RunEvent event;
     event.sessionId = m_session;
     event.runId = m_run;

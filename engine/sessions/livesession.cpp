@@ -366,9 +366,10 @@ QCoro::Task<> LiveSession::end()
 {
     const RunningTask task(m_parts.tasks);
     if (!m_channel || m_exited) {
-        if (m_channel) {
-            m_channel.reset();
-            co_await m_provider->destroy(m_computer);
+        m_channel.reset();
+        if (m_provider && !m_computer.id.isEmpty()) {
+            const sandbox::Computer computer = std::exchange(m_computer, {});
+            co_await m_provider->destroy(computer);
         }
         setState(State::Closed);
         co_return;

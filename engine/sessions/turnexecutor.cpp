@@ -143,6 +143,8 @@ bool TurnExecutor::moveTo(const Run &run, RunState to, RunPatch patch)
     if (moved) {
         m_parts.feed.noteRun(*moved);
         emit settled(*moved);
+    } else if (moved.error().code == ErrorCode::NotFound) {
+        emit settled(run); // its session was deleted
     } else {
         qWarning("run %s could not be settled: %s", qPrintable(run.id.value), qPrintable(moved.error().message));
         emit settled(run);
