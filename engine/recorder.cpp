@@ -31,7 +31,7 @@ void Recorder::received(RawLine::Direction direction, const QByteArray &line)
     raw.generation = m_channel.generation;
     raw.at = m_clock.now();
     raw.direction = direction;
-    raw.bytes = line;
+    raw.bytes = m_redactor.redacted(line);
     m_batch.raw.append(raw);
     schedule();
 }
@@ -54,7 +54,7 @@ void Recorder::event(const QString &kind, const QString &text)
     event.attempt = m_attempt;
     event.at = m_clock.now();
     event.kind = kind;
-    event.text = text;
+    event.text = m_redactor.redacted(text);
     m_batch.events.append(event);
     schedule();
 }
@@ -66,12 +66,21 @@ void Recorder::add(Block block)
         block.runId = m_run;
     if (!block.at.isValid())
         block.at = m_clock.now();
-    m_batch.newBlocks.append(block);
+    m_batch.newBlocks.append(cleaned(block));
     schedule();
 }
 
-void Recorder::change(const Block &block)
+Block Recorder::cleaned(Block block) const
 {
+    block.text = m_redactor.redacted(block.text);
+    block.input = m_redactor.redacted(block.input);
+    block.output = m_redactor.redacted(block.output);
+    return block;
+}
+
+void Recorder::change(const Block &changed)
+{
+    const Block block = cleaned(changed);
     // A block that is not stored yet is changed where it waits.
     for (Block &waiting : m_batch.newBlocks) {
         if (waiting.key == block.key) {

@@ -2,6 +2,7 @@
 
 #include "engine/feed.h"
 #include "engine/stores.h"
+#include "engine/types/redactor.h"
 #include "sandbox/channel.h"
 
 #include <QObject>
@@ -26,6 +27,9 @@ public:
     const ChannelState &channel() const { return m_channel; }
     // The run that lines and blocks belong to; an empty id: none.
     void setRun(const RunId &run, int attempt);
+    // Values that must never reach the store.
+    void addSecret(const QString &secret) { m_redactor.add(secret); }
+    const Redactor &redactor() const { return m_redactor; }
     const RunId &run() const { return m_run; }
     int attempt() const { return m_attempt; }
 
@@ -33,7 +37,7 @@ public:
     void setOffsets(sandbox::Offsets offsets);
     void event(const QString &kind, const QString &text = {});
     void add(Block block);           // appended; identified later by its key
-    void change(const Block &block); // by session and key
+    void change(const Block &changed); // by session and key
     bool hasPending() const;
     // The session is deleted: nothing of it is recorded any more.
     void close();
@@ -49,6 +53,7 @@ signals:
 
 private:
     void schedule();
+    Block cleaned(Block block) const;
     void flushLater();
     Result<void> store(const std::function<Result<void>()> &more);
 
@@ -58,6 +63,7 @@ private:
     SessionId m_session;
     RunId m_run;
     int m_attempt = 0;
+    Redactor m_redactor;
     ChannelState m_channel;
     EventBatch m_batch;
     bool m_offsetsMoved = false;

@@ -365,6 +365,11 @@ void LiveSession::settleStart(const Result<void> &result)
 QCoro::Task<> LiveSession::end()
 {
     const RunningTask task(m_parts.tasks);
+    if (m_exiting) {
+        const QFuture<Result<void>> ending = m_exiting->future();
+        co_await ending;
+        co_return;
+    }
     if (!m_channel || m_exited) {
         m_channel.reset();
         if (m_provider && !m_computer.id.isEmpty()) {

@@ -68,6 +68,7 @@ public:
 
     const SessionId &id() const { return m_id; }
     State state() const { return m_state; }
+    bool isPreparing() const { return m_preparing != nullptr; }
     bool isWarm() const { return m_state == State::Ready || m_state == State::Turn; }
     QDateTime idleSince() const { return m_idleSince; }
     bool storageFailed() const { return m_storageFailed; }

@@ -126,6 +126,7 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     if (!agent)
         co_return tl::unexpected<Error>(agent.error());
     m_agent = *agent;
+    m_recorder.addSecret(m_parts.options.environment.value(m_agent.keyVariable));
     m_provider = m_parts.providerFor(m_agent);
     if (!m_provider)
         co_return fail(ErrorCode::NotSupported, tr("Agent %1 asks for sandbox provider \"%2\", which this build does not have.")

@@ -49,11 +49,13 @@ QCoro::Task<> SessionHost::forget(SessionId id)
     LiveSession *live = find(id);
     if (!live)
         co_return;
-    if (live->state() == LiveSession::State::Preparing) {
-        const QFuture<Result<void>> prepared = live->ready();
-        co_await prepared;
-    }
-    co_await live->end();
+    do {
+        while (live->isPreparing()) {
+            const QFuture<Result<void>> prepared = live->ready();
+            co_await prepared;
+        }
+        co_await live->end();
+    } while (live->isPreparing());
     const auto found = m_sessions.find(id.value.toStdString());
     if (found != m_sessions.end()) {
         found->second.release()->deleteLater();
@@ -92,6 +94,9 @@ void SessionHost::pause(LiveSession &live, const PermissionRequested &asked)
         !run       ? tl::unexpected<Error>(run.error())
         : !session ? tl::unexpected<Error>(session.error())
         : !agent   ? tl::unexpected<Error>(agent.error())
+        : live.recorder().redactor().finds(asked.raw)
+            ? Result<Approval>(fail(ErrorCode::Conflict, tr("Its arguments hold the model's key, which is neither stored nor "
+                                                            "shown.")))
         : isTerminal(run->state)
             ? Result<Approval>(fail(ErrorCode::Conflict, tr("The run was %1 already.").arg(toString(run->state))))
             : m_desk.request(live.recorder(), *run, *session, *agent, asked);

@@ -65,7 +65,7 @@ void TestEngineAgents::idleProcessEndsAfterItsWarmTime()
     const Session session = fixture.session(fixture.stub());
     const Run run = fixture.submit(session, QStringLiteral("text one"));
     QVERIFY(fixture.settles(run.id, RunState::Completed));
-    QVERIFY(fixture.get(fixture.client->session(session.id))->warm);
+    QTRY_VERIFY(fixture.get(fixture.client->session(session.id))->warm);
     fixture.time->advance(299 * 1000);
     QTest::qWait(100);
     QCOMPARE(fixture.stubPids().size(), 1);

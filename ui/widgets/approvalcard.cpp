@@ -11,6 +11,7 @@
 #include "ui/widgets/theme.h"
 
 #include <QBoxLayout>
+#include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -365,6 +366,24 @@ void ApprovalCard::updateButtons()
     m_progress->setText(progress);
     m_progress->setVisible(!progress.isEmpty());
     emit readinessChanged();
+}
+
+void ApprovalCard::paintEvent(QPaintEvent *event)
+{
+    QFrame::paintEvent(event);
+    if (m_approval.state == engine::ApprovalState::Pending && !m_approval.seenAt.isValid() && m_seen != m_approval.id) {
+        m_seen = m_approval.id;
+        m_client.markSeen({m_approval.id}, personName());
+    }
+}
+
+void ApprovalCard::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::ApplicationFontChange)
+        m_title->setFont(sizedFont(2, true));
+    if (event->type() == QEvent::PaletteChange && m_countdown)
+        tick();
 }
 
 } // namespace ui

@@ -48,6 +48,11 @@ signals:
     // The person may want to know whether Approve would work now.
     void readinessChanged();
 
+protected:
+    // The moment of being drawn is the moment of being seen.
+    void paintEvent(QPaintEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
 private:
     void createHeader(QVBoxLayout *layout);
     void createActions(QVBoxLayout *layout);
@@ -74,6 +79,7 @@ private:
 
     engine::EngineClient &m_client;
     engine::Approval m_approval;
+    engine::ApprovalId m_seen;
     bool m_sending = false;
     bool m_continueAfter = true;
     QString m_key; // idempotency key of the decision under way; kept for a retry of the same one
