@@ -52,15 +52,20 @@ Result<void> installAgents(Stores &stores, const Clock &clock, const EngineOptio
     const Result<QList<Agent>> present = stores.agents.list(true);
     if (!present)
         return tl::unexpected<Error>(present.error());
-    if (!present->isEmpty())
-        return {};
     const QDateTime now = clock.now();
+    const auto isPresent = [&](const QString &id) {
+        return std::any_of(present->begin(), present->end(), [&](const Agent &agent) { return agent.id.value == id; });
+    };
     if (options.demo) {
         for (const DemoSession &demo : demoSessions) {
+            if (isPresent(QString::fromLatin1(demo.agentId)))
+                continue;
             if (const Result<void> stored = stores.agents.insertOrUpdate(demoAgent(demo, now)); !stored)
                 return stored;
         }
     }
+    if (!present->isEmpty())
+        return {};
     Agent claude;
     claude.id = newAgentId();
     claude.name = QStringLiteral("Claude Code");

@@ -53,7 +53,7 @@ private:
     void showLists();
     void readAudit();
     void showRow(models::ApprovalListModel &model, int row);
-    void show(const engine::Approval &approval);
+    void showApproval(const engine::Approval &approval);
     void advance();
     void step(int by);
     void approveByKey();

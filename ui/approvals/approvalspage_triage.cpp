@@ -148,10 +148,10 @@ void ApprovalsPage::showRow(models::ApprovalListModel &model, int row)
     if (!approval)
         return;
     m_shownRow = row;
-    show(*approval);
+    showApproval(*approval);
 }
 
-void ApprovalsPage::show(const engine::Approval &approval)
+void ApprovalsPage::showApproval(const engine::Approval &approval)
 {
     m_shown = approval.id;
     m_decided = false;
@@ -249,7 +249,7 @@ void ApprovalsPage::openApproval(const engine::ApprovalId &id)
             return;
         }
         m_tabs->setCurrentIndex(result->state == engine::ApprovalState::Pending ? PendingTab : HistoryTab);
-        show(*result);
+        showApproval(*result);
     });
 }
 

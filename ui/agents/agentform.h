@@ -1,0 +1,77 @@
+#pragma once
+
+#include "engine/types/agent.h"
+
+#include <QMap>
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QSpinBox;
+
+namespace ui {
+
+// An agent as a form that checks while it is typed in. It never holds a key: only the name of a variable.
+class AgentForm final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit AgentForm(QWidget *parent = nullptr);
+
+    void setAgent(const engine::Agent &agent);
+    // What stands in the fields, over the fields that are not shown.
+    engine::Agent agent() const;
+    bool isChanged() const;
+    // The first problem in words; empty when it can be saved.
+    QString problem() const;
+    void focusName();
+
+signals:
+    void edited();
+
+private:
+    void createFields();
+    void createHarnessFields();
+    void createLimitFields();
+    QWidget *addRow(const QString &label, QWidget *field, const QString &hint = {});
+    QSpinBox *number(int lowest, int highest, const QString &suffix, const QString &zero = {});
+    void connectFields();
+    void check();
+    void mark(QWidget *field, const QString &problem);
+    void showSentences();
+
+    engine::Agent m_agent;
+    bool m_setting = false;
+    QMap<QWidget *, QString> m_problems;
+    QMap<QWidget *, QLabel *> m_hints; // the line below a field: its explanation, or what is wrong
+    QMap<QWidget *, QString> m_explanations;
+    QFormLayout *m_form = nullptr;
+    QLineEdit *m_name = nullptr;
+    QComboBox *m_harness = nullptr;
+    QLineEdit *m_provider = nullptr;
+    QLineEdit *m_program = nullptr;
+    QLineEdit *m_model = nullptr;
+    QLineEdit *m_baseUrl = nullptr;
+    QLineEdit *m_keyVariable = nullptr;
+    QLineEdit *m_recording = nullptr;
+    QDoubleSpinBox *m_speed = nullptr;
+    QComboBox *m_mode = nullptr;
+    QComboBox *m_gate = nullptr;
+    QLineEdit *m_workspace = nullptr;
+    QPlainTextEdit *m_instructions = nullptr;
+    QLineEdit *m_allowed = nullptr;
+    QLineEdit *m_disallowed = nullptr;
+    QSpinBox *m_approvalTimeout = nullptr;
+    QSpinBox *m_warm = nullptr;
+    QSpinBox *m_maxTurns = nullptr;
+    QSpinBox *m_maxAttempts = nullptr;
+    QSpinBox *m_maxQueued = nullptr;
+};
+
+} // namespace ui
