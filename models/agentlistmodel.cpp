@@ -1,5 +1,6 @@
 #include "models/agentlistmodel.h"
 
+#include "models/reply.h"
 #include "models/displaytext.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ AgentListModel::AgentListModel(engine::EngineClient &client, QObject *parent) : 
 void AgentListModel::load()
 {
     const int epoch = ++m_epoch;
-    m_client.agents().then(this, [this, epoch](const engine::Result<QList<engine::Agent>> &result) {
+    models::onReply(m_client.agents(), this, [this, epoch](const engine::Result<QList<engine::Agent>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result) {

@@ -1,5 +1,6 @@
 #include "models/approvallistmodel.h"
 
+#include "models/reply.h"
 #include "models/displaytext.h"
 #include "models/visibletext.h"
 
@@ -19,7 +20,7 @@ void ApprovalListModel::load()
     query.pendingOnly = m_mode == Mode::Pending;
     query.text = m_filter;
     const int epoch = ++m_epoch;
-    m_client.approvals(query).then(this, [this, epoch](const engine::Result<QList<engine::Approval>> &result) {
+    models::onReply(m_client.approvals(query), this, [this, epoch](const engine::Result<QList<engine::Approval>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result) {

@@ -1,5 +1,6 @@
 #include "models/queuemodel.h"
 
+#include "models/reply.h"
 #include "models/visibletext.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ QueueModel::QueueModel(engine::EngineClient &client, QObject *parent) : QAbstrac
 void QueueModel::load()
 {
     const int epoch = ++m_epoch;
-    m_client.sessions({}).then(this, [this, epoch](const engine::Result<QList<engine::Session>> &result) {
+    models::onReply(m_client.sessions({}), this, [this, epoch](const engine::Result<QList<engine::Session>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result)
@@ -45,7 +46,7 @@ void QueueModel::load()
         }
         emit changed();
     });
-    m_client.runs({}, queueLimit).then(this, [this, epoch](const engine::Result<QList<engine::Run>> &result) {
+    models::onReply(m_client.runs({}, queueLimit), this, [this, epoch](const engine::Result<QList<engine::Run>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result)
@@ -59,7 +60,7 @@ void QueueModel::load()
 
 void QueueModel::askForFailed(const engine::SessionId &id)
 {
-    m_client.runs(id, lastRunsAsked).then(this, [this](const engine::Result<QList<engine::Run>> &result) {
+    models::onReply(m_client.runs(id, lastRunsAsked), this, [this](const engine::Result<QList<engine::Run>> &result) {
         if (!result)
             return void(emit failed(result.error()));
         for (const engine::Run &run : *result)

@@ -1,5 +1,6 @@
 #include "models/sessionfollower.h"
 
+#include "models/reply.h"
 #include <algorithm>
 
 namespace models {
@@ -21,7 +22,7 @@ void SessionFollower::follow(const engine::SessionId &id)
     emit approvalsChanged();
     if (id.isEmpty())
         return;
-    m_client.session(id).then(this, [this, epoch](const engine::Result<engine::Session> &result) {
+    models::onReply(m_client.session(id), this, [this, epoch](const engine::Result<engine::Session> &result) {
         if (epoch != m_epoch)
             return;
         if (!result) {
@@ -34,7 +35,7 @@ void SessionFollower::follow(const engine::SessionId &id)
             emit sessionChanged();
         }
     });
-    m_client.runs(id, runLimit).then(this, [this, epoch](const engine::Result<QList<engine::Run>> &result) {
+    models::onReply(m_client.runs(id, runLimit), this, [this, epoch](const engine::Result<QList<engine::Run>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result) {
@@ -50,7 +51,7 @@ void SessionFollower::follow(const engine::SessionId &id)
     engine::ApprovalQuery query;
     query.pendingOnly = false;
     query.sessionId = id;
-    m_client.approvals(query).then(this, [this, epoch](const engine::Result<QList<engine::Approval>> &result) {
+    models::onReply(m_client.approvals(query), this, [this, epoch](const engine::Result<QList<engine::Approval>> &result) {
         if (epoch != m_epoch)
             return;
         if (!result) {

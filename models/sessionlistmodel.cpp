@@ -1,5 +1,6 @@
 #include "models/sessionlistmodel.h"
 
+#include "models/reply.h"
 namespace models {
 
 engine::SessionGroup sessionGroup(const engine::Session &session)
@@ -49,7 +50,7 @@ void SessionListModel::ask(int offset)
     query.limit = pageSize;
     query.offset = offset;
     const int epoch = m_epoch;
-    m_client.sessions(query).then(this, [this, epoch, offset](const engine::Result<QList<engine::Session>> &result) {
+    models::onReply(m_client.sessions(query), this, [this, epoch, offset](const engine::Result<QList<engine::Session>> &result) {
         if (epoch != m_epoch)
             return;
         m_asking = false;

@@ -1,5 +1,6 @@
 #include "models/transcriptmodel.h"
 
+#include "models/reply.h"
 #include <algorithm>
 
 namespace models {
@@ -73,8 +74,7 @@ void TranscriptModel::fetchNext()
         const qint64 page = m_wanted.takeFirst();
         m_inFlight.insert(page);
         const int epoch = m_epoch;
-        m_client.blocks(m_session, page * pageSize, pageSize)
-            .then(this, [this, page, epoch](const engine::Result<engine::BlockPage> &result) {
+        models::onReply(m_client.blocks(m_session, page * pageSize, pageSize), this, [this, page, epoch](const engine::Result<engine::BlockPage> &result) {
                 if (epoch == m_epoch)
                     receive(page, result);
             });

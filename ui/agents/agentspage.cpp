@@ -1,5 +1,6 @@
 #include "ui/agents/agentspage.h"
 
+#include "models/reply.h"
 #include "models/displaytext.h"
 #include "ui/agents/agentform.h"
 #include "ui/widgets/person.h"
@@ -210,7 +211,7 @@ void AgentsPage::save()
     m_saving = true;
     showMessage(tr("Saving…"), false);
     updateButtons();
-    m_client.saveAgent(m_form->agent(), personName()).then(this, [this](const engine::Result<engine::Agent> &result) {
+    models::onReply(m_client.saveAgent(m_form->agent(), personName()), this, [this](const engine::Result<engine::Agent> &result) {
         m_saving = false;
         if (!result) {
             showMessage(result.error().message, true);
@@ -258,7 +259,7 @@ void AgentsPage::archive()
         return;
     }
     m_asked = false;
-    m_client.archiveAgent(m_stored.id, personName()).then(this, [this](const engine::Result<engine::Agent> &result) {
+    models::onReply(m_client.archiveAgent(m_stored.id, personName()), this, [this](const engine::Result<engine::Agent> &result) {
         if (!result) {
             showMessage(result.error().message, true);
         } else {

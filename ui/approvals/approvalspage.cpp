@@ -1,5 +1,6 @@
 #include "ui/approvals/approvalspage.h"
 
+#include "models/reply.h"
 #include "models/approvalinput.h"
 #include "models/displaytext.h"
 #include "ui/approvals/approvaldelegate.h"
@@ -88,9 +89,7 @@ void ApprovalsPage::createHeader(QVBoxLayout *layout)
     m_continue->setObjectName(QStringLiteral("continueAfter"));
     m_continue->setToolTip(tr("On: a decision goes to the harness at once. Off: it waits for Continue."));
     connect(m_continue, &QCheckBox::clicked, this, [this](bool on) {
-        m_client.setSetting(QStringLiteral("approvals.continue_after_resolving"),
-                            on ? QStringLiteral("true") : QStringLiteral("false"), personName())
-            .then(this, [this](const engine::Result<void> &) { readSwitch(); });
+        models::onReply(m_client.setSetting(QStringLiteral("approvals.continue_after_resolving"),on ? QStringLiteral("true") : QStringLiteral("false"), personName()), this, [this](const engine::Result<void> &) { readSwitch(); });
     });
     line->addWidget(m_continue);
     m_filter = new QLineEdit(this);

@@ -1,3 +1,4 @@
+#include "models/reply.h"
 // How the inbox behaves: selection that stays, keys, joint decisions.
 #include "ui/approvals/approvalspage.h"
 
@@ -119,7 +120,7 @@ void ApprovalsPage::showLists()
 
 void ApprovalsPage::readAudit()
 {
-    m_client.audit(auditRows).then(this, [this](const engine::Result<QList<engine::AuditEntry>> &entries) {
+    models::onReply(m_client.audit(auditRows), this, [this](const engine::Result<QList<engine::AuditEntry>> &entries) {
         if (!entries) {
             m_question->setText(entries.error().message);
             m_question->show();
@@ -226,7 +227,7 @@ void ApprovalsPage::showJoint()
 
 void ApprovalsPage::readSwitch()
 {
-    m_client.settings().then(this, [this](const engine::Result<QMap<QString, QString>> &settings) {
+    models::onReply(m_client.settings(), this, [this](const engine::Result<QMap<QString, QString>> &settings) {
         if (settings)
             m_continue->setChecked(settings->value(QStringLiteral("approvals.continue_after_resolving"),
                                                    QStringLiteral("true")) == u"true");
@@ -242,7 +243,7 @@ void ApprovalsPage::openApproval(const engine::ApprovalId &id)
         m_card->focusDeny();
         return;
     }
-    m_client.approval(id).then(this, [this](const engine::Result<engine::Approval> &result) {
+    models::onReply(m_client.approval(id), this, [this](const engine::Result<engine::Approval> &result) {
         if (!result) {
             m_question->setText(result.error().message);
             m_question->show();

@@ -1,5 +1,6 @@
 #include "ui/approvals/contextpane.h"
 
+#include "models/reply.h"
 #include "models/displaytext.h"
 #include "models/toolsummary.h"
 #include "models/visibletext.h"
@@ -113,7 +114,7 @@ void ContextPane::setApproval(const engine::Approval &approval)
                          ? models::visibleLine(approval.agentName)
                          : tr("%1, asked for by %2").arg(models::visibleLine(approval.agentName), models::visibleLine(approval.requestedBy)));
     m_open->setEnabled(true);
-    m_client.session(m_session).then(this, [this, id = m_session](const engine::Result<engine::Session> &session) {
+    models::onReply(m_client.session(m_session), this, [this, id = m_session](const engine::Result<engine::Session> &session) {
         if (id != m_session)
             return;
         if (session)
@@ -125,8 +126,7 @@ void ContextPane::setApproval(const engine::Approval &approval)
 
 void ContextPane::readBlocks(qint64 total)
 {
-    m_client.blocks(m_session, qMax<qint64>(0, total - blocksShown), blocksShown)
-        .then(this, [this, id = m_approval](const engine::Result<engine::BlockPage> &page) {
+    models::onReply(m_client.blocks(m_session, qMax<qint64>(0, total - blocksShown), blocksShown), this, [this, id = m_approval](const engine::Result<engine::BlockPage> &page) {
             if (id != m_approval)
                 return;
             if (page)

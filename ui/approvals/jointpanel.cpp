@@ -1,5 +1,6 @@
 #include "ui/approvals/jointpanel.h"
 
+#include "models/reply.h"
 #include "models/approvalinput.h"
 #include "ui/widgets/codeview.h"
 #include "ui/widgets/person.h"
@@ -131,7 +132,7 @@ void JointPanel::send(engine::Verdict verdict)
         decision.decidedBy = personName();
         decision.key = engine::newIdValue("k");
         decision.continueAfter = m_continueAfter;
-        m_client.resolve(decision).then(this, [this](const engine::Result<engine::Resolved> &result) { receive(result); });
+        models::onReply(m_client.resolve(decision), this, [this](const engine::Result<engine::Resolved> &result) { receive(result); });
     }
 }
 

@@ -1,5 +1,6 @@
 #include "ui/queue/queuepage.h"
 
+#include "models/reply.h"
 #include "ui/queue/trackview.h"
 #include "ui/widgets/emptystate.h"
 #include "ui/widgets/person.h"
@@ -171,7 +172,7 @@ void QueuePage::cancel()
     m_asked = false;
     m_problem->hide();
     m_cancel->setEnabled(false);
-    m_client.cancelRun(run->id, personName()).then(this, [this](const engine::Result<engine::Run> &result) {
+    models::onReply(m_client.cancelRun(run->id, personName()), this, [this](const engine::Result<engine::Run> &result) {
         if (!result)
             showProblem(result.error().message);
         showCurrent();
@@ -181,7 +182,7 @@ void QueuePage::cancel()
 void QueuePage::requeue()
 {
     m_requeue->setEnabled(false);
-    m_client.requeueRun(m_tracks->current(), personName()).then(this, [this](const engine::Result<engine::Run> &result) {
+    models::onReply(m_client.requeueRun(m_tracks->current(), personName()), this, [this](const engine::Result<engine::Run> &result) {
         m_requeue->setEnabled(true);
         if (!result)
             showProblem(result.error().message);

@@ -1,4 +1,5 @@
 #include "ui/sessions/composer.h"
+#include "models/reply.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/person.h"
 #include "ui/widgets/theme.h"
@@ -143,7 +144,7 @@ void Composer::send()
     request.requestedBy = personName();
     request.origin = QStringLiteral("window");
     request.idempotencyKey = m_key;
-    m_client.submit(request).then(this, [this, session = m_session, prompt](const engine::Result<engine::Submitted> &result) {
+    models::onReply(m_client.submit(request), this, [this, session = m_session, prompt](const engine::Result<engine::Submitted> &result) {
         receive(session, prompt, result);
     });
 }

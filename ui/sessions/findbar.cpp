@@ -1,4 +1,5 @@
 #include "ui/sessions/findbar.h"
+#include "models/reply.h"
 #include "models/transcriptmodel.h"
 #include "ui/sessions/transcriptview.h"
 #include "ui/widgets/icons.h"
@@ -109,8 +110,7 @@ void FindBar::readChunk()
     const int count = int(m_backward ? m_row - first + 1 : qMin<qint64>(chunk, total - m_row));
     m_status->setText(tr("Searching %L1 of %L2…").arg(m_row + 1).arg(total));
     const int search = m_search;
-    m_client.blocks(m_model.session(), first, count)
-        .then(this, [this, search, first, count](const engine::Result<engine::BlockPage> &page) {
+    models::onReply(m_client.blocks(m_model.session(), first, count), this, [this, search, first, count](const engine::Result<engine::BlockPage> &page) {
             if (search != m_search)
                 return;
             if (!page) {

@@ -1,4 +1,5 @@
 #include "ui/sessions/sessionheader.h"
+#include "models/reply.h"
 #include "models/displaytext.h"
 #include "models/sessionfollower.h"
 #include "ui/widgets/icons.h"
@@ -101,7 +102,7 @@ void SessionHeader::connectFollower()
 
 void SessionHeader::readAgents()
 {
-    m_client.agents().then(this, [this](const engine::Result<QList<engine::Agent>> &result) {
+    models::onReply(m_client.agents(), this, [this](const engine::Result<QList<engine::Agent>> &result) {
         if (!result) {
             emit failed(result.error());
             return;
@@ -114,7 +115,7 @@ void SessionHeader::readAgents()
 
 void SessionHeader::report(const QFuture<engine::Result<engine::Session>> &answer)
 {
-    QFuture<engine::Result<engine::Session>>(answer).then(this, [this](const engine::Result<engine::Session> &result) {
+    models::onReply(QFuture<engine::Result<engine::Session>>(answer), this, [this](const engine::Result<engine::Session> &result) {
         if (!result)
             emit failed(result.error());
         showSession(); // the truth, also when it was refused
@@ -170,7 +171,7 @@ void SessionHeader::stop()
         return;
     m_stopping = active->id;
     showRun();
-    m_client.cancelRun(active->id, personName()).then(this, [this](const engine::Result<engine::Run> &result) {
+    models::onReply(m_client.cancelRun(active->id, personName()), this, [this](const engine::Result<engine::Run> &result) {
         m_stopping = {};
         if (!result)
             emit failed(result.error());

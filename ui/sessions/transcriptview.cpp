@@ -265,7 +265,7 @@ void TranscriptView::updateScrollBar()
     const qint64 total = m_heights.total() + 2 * grid;
     QScrollBar *bar = verticalScrollBar();
     bar->setPageStep(page);
-    bar->setRange(0, int(qBound<qint64>(0, total - page, std::numeric_limits<int>::max())));
+    bar->setRange(0, int(qBound(qint64(0), total - page, qint64(std::numeric_limits<int>::max()))));
     bar->setValue(m_follow ? bar->maximum() : int(m_heights.top(m_anchor) + m_anchorOffset));
     m_lastValue = bar->value();
 }

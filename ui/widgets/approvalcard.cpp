@@ -1,5 +1,6 @@
 #include "ui/widgets/approvalcard.h"
 
+#include "models/reply.h"
 #include "models/toolsummary.h"
 #include "models/visibletext.h"
 #include "ui/widgets/codeview.h"
@@ -165,7 +166,7 @@ void ApprovalCard::connectEngine()
 
 void ApprovalCard::readSettings()
 {
-    m_client.settings().then(this, [this](const engine::Result<QMap<QString, QString>> &settings) {
+    models::onReply(m_client.settings(), this, [this](const engine::Result<QMap<QString, QString>> &settings) {
         if (!settings)
             return;
         m_continueAfter =

@@ -1,3 +1,4 @@
+#include "models/reply.h"
 // What the card shows of the action, and what it sends.
 #include "ui/widgets/approvalcard.h"
 
@@ -232,7 +233,7 @@ void ApprovalCard::send(engine::Verdict verdict)
     m_sending = true;
     m_problem->hide();
     updateButtons();
-    m_client.resolve(decision).then(this, [this, id = decision.id](const engine::Result<engine::Resolved> &result) {
+    models::onReply(m_client.resolve(decision), this, [this, id = decision.id](const engine::Result<engine::Resolved> &result) {
         if (id == m_approval.id)
             receive(result);
     });
@@ -259,8 +260,7 @@ void ApprovalCard::continueRun()
     m_problem->hide();
     updateButtons();
     const engine::ApprovalId id = m_approval.id;
-    m_client.continueRun(m_approval.runId, personName(), false)
-        .then(this, [this, id](const engine::Result<engine::Continued> &result) {
+    models::onReply(m_client.continueRun(m_approval.runId, personName(), false), this, [this, id](const engine::Result<engine::Continued> &result) {
             if (id != m_approval.id)
                 return;
             m_sending = false;
@@ -277,8 +277,7 @@ void ApprovalCard::extend()
     m_extend->setEnabled(false);
     const engine::ApprovalId id = m_approval.id;
     constexpr int extensionSeconds = 15 * 60;
-    m_client.extendApproval(id, extensionSeconds, personName())
-        .then(this, [this, id](const engine::Result<engine::Approval> &result) {
+    models::onReply(m_client.extendApproval(id, extensionSeconds, personName()), this, [this, id](const engine::Result<engine::Approval> &result) {
             if (id != m_approval.id)
                 return;
             if (result) {
@@ -292,7 +291,7 @@ void ApprovalCard::extend()
 
 void ApprovalCard::reread()
 {
-    m_client.approval(m_approval.id).then(this, [this, id = m_approval.id](const engine::Result<engine::Approval> &result) {
+    models::onReply(m_client.approval(m_approval.id), this, [this, id = m_approval.id](const engine::Result<engine::Approval> &result) {
         if (result && id == m_approval.id && result->id == id)
             setApproval(*result);
         updateButtons();
