@@ -15,6 +15,7 @@
 #include "ui/widgets/theme.h"
 
 #include <QBoxLayout>
+#include <QEvent>
 #include <QLabel>
 #include <QScrollArea>
 #include <QSettings>
