@@ -21,8 +21,15 @@ constexpr QSize tourSize{1440, 900};
 void selectSomething(QWidget &window)
 {
     for (QAbstractItemView *view : window.findChildren<QAbstractItemView *>()) {
-        if (view->isVisible() && view->model() && view->model()->rowCount() > 0 && !view->currentIndex().isValid())
-            view->setCurrentIndex(view->model()->index(0, 0));
+        if (!view->isVisible() || !view->model() || view->currentIndex().isValid())
+            continue;
+        for (int row = 0; row < view->model()->rowCount(); ++row) {
+            const QModelIndex index = view->model()->index(row, 0);
+            if (!index.flags().testFlag(Qt::ItemIsSelectable))
+                continue;
+            view->setCurrentIndex(index);
+            break;
+        }
     }
 }
 

@@ -74,8 +74,7 @@ QCoro::Task<Result<QList<Finding>>> examine(EngineParts &parts, const EngineOpti
                                  trDoctor("Claude Code"), trDoctor("%1 at %2").arg(program->version, program->path),
                                  program->warning});
             else
-                findings.append({Finding::Level::Error, trDoctor("Claude Code"), program.error().message,
-                                 trDoctor("Install it, or set the program's path in the agent.")});
+                findings.append({Finding::Level::Error, trDoctor("Claude Code"), program.error().message, {}});
         }
         if (!seenKeys.contains(agent.keyVariable)) {
             seenKeys.append(agent.keyVariable);

@@ -6,6 +6,7 @@ namespace engine {
 namespace {
 
 constexpr int frameMs = 16;
+constexpr int longestLine = 200;
 
 template <class T, class Same> void replaceOrAppend(QList<T> &list, const T &value, Same same)
 {
@@ -51,6 +52,7 @@ void Feed::noteRun(const Run &run)
 {
     replaceOrAppend(m_batch.runs, run, [&](const Run &present) { return present.id == run.id; });
     m_countsStale = true;
+    m_lines.insert(run.sessionId);
     noteSession(run.sessionId);
     emit runNoted(run);
 }
@@ -108,6 +110,17 @@ void Feed::schedule()
     m_timer.start(int(qMax<qint64>(0, frameMs - m_sinceFlush.elapsed())));
 }
 
+void Feed::noteWaiting(const SessionId &id)
+{
+    const Result<QList<Run>> runs = m_stores.runs.list(id, longestLine);
+    if (!runs)
+        return; // the runs themselves were announced; places follow with the next change
+    for (const Run &run : *runs) {
+        if (run.state == RunState::Pending)
+            replaceOrAppend(m_batch.runs, run, [&](const Run &present) { return present.id == run.id; });
+    }
+}
+
 void Feed::flush()
 {
     m_timer.stop();
@@ -121,7 +134,10 @@ void Feed::flush()
             m_batch.notices.append({Notice::Level::Error, session.error().message, session.error().detail, id});
         }
     }
+    for (const SessionId &id : std::as_const(m_lines))
+        noteWaiting(id);
     m_sessions.clear();
+    m_lines.clear();
     if (m_countsStale) {
         const QDateTime now = m_clock.now();
         if (const Result<Counts> counts = m_stores.runs.counts(now, startOfLocalDay(now))) {

@@ -44,12 +44,14 @@ signals:
 
 private:
     void schedule();
+    void noteWaiting(const SessionId &id);
 
     Stores &m_stores;
     const Clock &m_clock;
     std::function<bool(const SessionId &)> m_isWarm;
     FeedBatch m_batch;
     QSet<SessionId> m_sessions;
+    QSet<SessionId> m_lines; // whose runs moved: the waiting ones have new places and reasons
     Counts m_counts;
     bool m_countsStale = true;
     QTimer m_timer;

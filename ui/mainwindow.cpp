@@ -10,6 +10,7 @@
 #include "ui/widgets/banner.h"
 #include "ui/widgets/commandpalette.h"
 #include "ui/widgets/rail.h"
+#include "ui/widgets/theme.h"
 
 #include <QAction>
 #include <QActionGroup>
@@ -117,6 +118,7 @@ void MainWindow::createStatusBar()
     m_running = new QLabel(this);
     m_cost = new QLabel(this);
     statusBar()->setSizeGripEnabled(false);
+    statusBar()->setContentsMargins(2 * grid, 0, 2 * grid, 0);
     statusBar()->addWidget(m_store, 1);
     statusBar()->addPermanentWidget(m_running);
     statusBar()->addPermanentWidget(m_cost);
@@ -176,7 +178,7 @@ void MainWindow::takeBatch(const engine::FeedBatch &batch)
 void MainWindow::showCounts()
 {
     m_running->setText(tr("%1 running  ·  %2 need you  ·  %3 queued").arg(m_counts.running).arg(m_counts.paused).arg(m_counts.queued));
-    m_cost->setText(tr("Today %1").arg(models::money(m_counts.costTodayMicros)));
+    m_cost->setText(tr("  ·  today %1").arg(models::money(m_counts.costTodayMicros)));
     for (QAction *action : std::as_const(m_pages)) {
         if (action->data().toString() == u"approvals")
             m_rail->setCount(action, m_counts.pendingApprovals);

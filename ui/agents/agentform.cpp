@@ -56,7 +56,10 @@ QWidget *AgentForm::addRow(const QString &label, QWidget *field, const QString &
     auto *column = new QVBoxLayout(cell);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addWidget(field);
+    // The cell takes the form's whole width, so that its hint has room; a small field keeps its own.
+    cell->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    const bool grows = field->sizePolicy().horizontalPolicy() & QSizePolicy::ExpandFlag;
+    column->addWidget(field, 0, grows ? Qt::Alignment() : Qt::AlignLeft);
     auto *line = new QLabel(hint, cell);
     line->setWordWrap(true);
     line->setTextFormat(Qt::PlainText);

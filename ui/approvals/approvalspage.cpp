@@ -119,11 +119,11 @@ QTableView *ApprovalsPage::createTable(models::ApprovalListModel &model, QWidget
     header->setMinimumSectionSize(28);
     header->setSectionResizeMode(Model::Chosen, QHeaderView::Fixed);
     header->resizeSection(Model::Chosen, 30);
-    header->resizeSection(Model::Age, digit * 9);
-    header->resizeSection(Model::Left, digit * (&model == &m_pending ? 9 : 20));
-    header->resizeSection(Model::Agent, digit * 12);
+    header->resizeSection(Model::Age, digit * 7);
+    header->resizeSection(Model::Left, digit * (&model == &m_pending ? 8 : 18));
+    header->resizeSection(Model::Agent, digit * 10);
     header->setSectionResizeMode(Model::What, QHeaderView::Stretch);
-    header->resizeSection(Model::Session, digit * 14);
+    header->resizeSection(Model::Session, digit * 12);
     if (&model == &m_history)
         table->setColumnHidden(Model::Chosen, true);
     connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,

@@ -141,8 +141,18 @@ void SessionsPage::connectParts()
         if (!m_follower.id().isEmpty())
             return;
         const QString last = m_settings.value(QLatin1String(selectedKey)).toString();
-        if (!last.isEmpty() && m_list->model().indexOf(engine::SessionId{last}).isValid())
+        if (!last.isEmpty() && m_list->model().indexOf(engine::SessionId{last}).isValid()) {
             m_list->select(engine::SessionId{last});
+            return;
+        }
+        // The first in the list is the one that needs a person most.
+        for (int row = 0; row < m_list->model().rowCount(); ++row) {
+            const engine::SessionId first = m_list->model().idAt(m_list->model().index(row, 0));
+            if (first.isEmpty())
+                continue;
+            m_list->select(first);
+            break;
+        }
     });
     connect(m_header, &SessionHeader::failed, this, &SessionsPage::failed);
     connect(&m_follower, &models::SessionFollower::failed, this, &SessionsPage::failed);

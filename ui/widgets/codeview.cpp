@@ -141,7 +141,7 @@ void CodeView::showEvent(QShowEvent *event)
 void CodeView::changeEvent(QEvent *event)
 {
     QPlainTextEdit::changeEvent(event);
-    if (event->type() == QEvent::ApplicationFontChange || event->type() == QEvent::ApplicationPaletteChange)
+    if (event->type() == QEvent::ApplicationFontChange || event->type() == QEvent::PaletteChange)
         rebuild();
 }
 

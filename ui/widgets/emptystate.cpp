@@ -34,6 +34,7 @@ EmptyState::EmptyState(const QString &icon, const QString &title, const QString 
     explanation->setAlignment(Qt::AlignCenter);
     explanation->setForegroundRole(QPalette::PlaceholderText);
     explanation->setFixedWidth(textWidth);
+    explanation->setMinimumHeight(explanation->heightForWidth(textWidth));
     layout->addWidget(explanation, 0, Qt::AlignHCenter);
     if (!action.isEmpty()) {
         m_button = new QPushButton(action, this);

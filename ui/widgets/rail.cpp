@@ -13,7 +13,7 @@ namespace ui {
 namespace {
 
 constexpr int iconSize = 24;
-constexpr int railWidth = 92;
+constexpr int railWidth = 108;
 
 } // namespace
 
