@@ -120,6 +120,7 @@ private:
     QCoro::Task<Result<void>> openChannel(bool create);
     QCoro::Task<Result<LaunchContext>> launchContext(bool resume);
     QCoro::Task<Result<void>> launchHarness();
+    QFuture<bool> idle();
     QCoro::Task<Result<void>> untilIdle();
     Result<void> checkCredential(const LaunchContext &context) const;
     Result<bool> mustResume() const;

@@ -84,28 +84,33 @@ QCoro::Task<Result<void>> LiveSession::prepareProcess()
     co_return co_await launchHarness();
 }
 
+// True once the session is Ready or Closed, false when that took too long.
+QFuture<bool> LiveSession::idle()
+{
+    auto promise = std::make_shared<QPromise<bool>>();
+    promise->start();
+    auto *watch = new QObject(this);
+    const auto finish = [promise, watch = QPointer<QObject>(watch)](bool isIdle) {
+        if (!watch)
+            return;
+        delete watch;
+        promise->addResult(isIdle);
+        promise->finish();
+    };
+    connect(this, &LiveSession::stateChanged, watch, [this, finish] {
+        if (m_state == State::Ready || m_state == State::Closed)
+            QMetaObject::invokeMethod(this, [finish] { finish(true); }, Qt::QueuedConnection);
+    });
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(idleTimeoutMs), this, [finish] { finish(false); });
+    return promise->future();
+}
+
 // A cancelled turn or an ending process is given a moment; then the process is killed.
 QCoro::Task<Result<void>> LiveSession::untilIdle()
 {
-    QPromise<bool> promise;
-    promise.start();
-    auto shared = std::make_shared<QPromise<bool>>(std::move(promise));
-    const QFuture<bool> future = shared->future();
-    auto done = std::make_shared<bool>(false);
-    const auto finish = [shared, done](bool idle) {
-        if (std::exchange(*done, true))
-            return;
-        shared->addResult(idle);
-        shared->finish();
-    };
-    const QMetaObject::Connection connection = connect(this, &LiveSession::stateChanged, this, [this, finish] {
-        if (m_state == State::Ready || m_state == State::Closed)
-            finish(true);
-    });
-    m_parts.clock.callAt(m_parts.clock.now().addMSecs(idleTimeoutMs), this, [finish] { finish(false); });
-    const bool idle = co_await future;
-    disconnect(connection);
-    if (idle)
+    const QFuture<bool> waiting = idle();
+    const bool isIdle = co_await waiting;
+    if (isIdle)
         co_return Result<void>{};
     if (m_channel)
         m_channel->killHarness();
