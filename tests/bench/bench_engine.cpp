@@ -1,5 +1,6 @@
 // Latencies inside the engine, each beside its floor in the same run: commit -> claimed, Resolve -> decision bytes at the
 // harness's stdin, and opening a session of a million events.
+#include "engine/stores.h"
 #include "tests/bench/ratio.h"
 #include "tests/engine/stubfixture.h"
 
@@ -44,7 +45,8 @@ void resolveToStdin(StubFixture &fixture, double floor)
         const qint64 pressed = monotonicNs();
         Decision decision{approval.id, approval.digest, Verdict::Approve, {}, {}, QStringLiteral("rita"), {}, true};
         fixture.get(fixture.client->resolve(decision));
-        QTest::qWaitFor([&] { return fixture.decisionsRead().size() > before; }, 5000);
+        if (!QTest::qWaitFor([&] { return fixture.decisionsRead().size() > before; }, 5000))
+            qFatal("the decision never arrived");
         QFile stamps(fixture.stampsPath());
         if (stamps.open(QIODevice::ReadOnly)) {
             const QList<QByteArray> lines = stamps.readAll().trimmed().split('\n');

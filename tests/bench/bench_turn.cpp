@@ -63,7 +63,8 @@ public:
                                   {QStringLiteral("session_id"), QString()}};
         m_timer.start();
         m_process.write(QJsonDocument(message).toJson(QJsonDocument::Compact) + '\n');
-        QTest::qWaitFor([this] { return m_ended; }, 60000);
+        if (!QTest::qWaitFor([this] { return m_ended; }, 60000))
+            qFatal("the bare program did not answer");
         return double(m_firstText) / 1e6;
     }
 

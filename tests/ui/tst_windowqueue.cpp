@@ -61,7 +61,7 @@ void TestWindowQueue::b41_fullQueueGivesTheTextBack()
     QVERIFY(fixture.type(QStringLiteral("text waits")));
     QTRY_COMPARE(fixture.engine.counts.queued, 1);
     QVERIFY(fixture.type(QStringLiteral("text too many")));
-    QTRY_COMPARE(fixture.composer()->toPlainText(), QStringLiteral("text too many"));
+    QTRY_VERIFY(fixture.composer() && fixture.composer()->toPlainText() == u"text too many");
     QVERIFY(QTest::qWaitFor([&] { return WindowFixture::text(fixture.window.get()).contains(QStringLiteral("limit")) ||
                                          WindowFixture::text(fixture.window.get()).contains(QStringLiteral("full")); }, 5000));
 }
@@ -74,7 +74,7 @@ void TestWindowQueue::b42_cancelWaitingFromTheWindow()
     QVERIFY(fixture.type(QStringLiteral("ask 1")));
     QVERIFY(fixture.showsCard());
     QVERIFY(fixture.type(QStringLiteral("text never")));
-    QVERIFY(fixture.shows(QStringLiteral("text never")));
+    QTRY_COMPARE(fixture.engine.get(fixture.engine.client->runs(session.id, 10))->size(), 2);
     const QList<Run> runs = fixture.engine.get(fixture.engine.client->runs(session.id, 10)).value_or(QList<Run>{});
     fixture.window->showPage(QStringLiteral("queue"));
     auto *page = fixture.window->findChild<ui::QueuePage *>();

@@ -40,6 +40,10 @@ signals:
     void sessionActivated(const engine::SessionId &id);
     void sessionsAsked();
 
+protected:
+    // The oldest pending one comes up when the page is opened with nothing chosen.
+    void showEvent(QShowEvent *event) override;
+
 private:
     enum Tab { PendingTab, HistoryTab, AuditTab };
 

@@ -96,6 +96,13 @@ void ApprovalsPage::createShortcuts()
     bind(Qt::Key_Escape, [this] { currentTable()->setFocus(); });
 }
 
+void ApprovalsPage::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    if (m_shown.isEmpty() && m_tabs->currentIndex() == PendingTab && m_pending.rowCount() > 0)
+        m_pendingTable->setCurrentIndex(m_pending.index(0, models::ApprovalListModel::What));
+}
+
 void ApprovalsPage::showTab(int tab)
 {
     if (tab == AuditTab)

@@ -42,6 +42,9 @@ void WaitingStrip::setRuns(const QList<engine::Run> &waiting)
         prompt->setTextFormat(Qt::PlainText);
         prompt->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
         prompt->setToolTip(run.waitingFor);
+        auto *reason = new QLabel(models::oneLine(run.waitingFor, 60), m_content);
+        reason->setTextFormat(Qt::PlainText);
+        reason->setPalette(dim);
         auto *cancel = new QToolButton(m_content);
         cancel->setAutoRaise(true);
         cancel->setIcon(icon(QStringLiteral("close"), mutedColour(palette())));
@@ -53,14 +56,15 @@ void WaitingStrip::setRuns(const QList<engine::Run> &waiting)
         });
         rows->addWidget(place, i, 0);
         rows->addWidget(prompt, i, 1);
-        rows->addWidget(cancel, i, 2);
+        rows->addWidget(reason, i, 2);
+        rows->addWidget(cancel, i, 3);
     }
     if (waiting.size() > count) {
         auto *more = new QToolButton(m_content);
         more->setAutoRaise(true);
         more->setText(tr("%n more in line", nullptr, int(waiting.size()) - count));
         connect(more, &QToolButton::clicked, this, &WaitingStrip::allAsked);
-        rows->addWidget(more, count, 0, 1, 3, Qt::AlignLeft);
+        rows->addWidget(more, count, 0, 1, 4, Qt::AlignLeft);
     }
     layout()->addWidget(m_content);
     setVisible(!waiting.isEmpty());
