@@ -85,10 +85,8 @@ void TestWindow::b04_denyWithANote()
     QVERIFY(fixture.press(QStringLiteral("Deny")));
     QTRY_COMPARE(fixture.engine.decisionsRead(), QStringList{QStringLiteral("deny")});
     QTRY_VERIFY(fixture.engine.transcript(session.id).contains(QStringLiteral("tool(Bash,denied)")));
-    bool said = false;
-    for (const Block &block : fixture.engine.blocks(session.id))
-        said = said || block.output.contains(QStringLiteral("use the copy"));
-    QVERIFY(said);
+    const QList<Block> blocks = fixture.engine.blocks(session.id);
+    QVERIFY(std::any_of(blocks.begin(), blocks.end(), [](const Block &block) { return block.output.contains(QStringLiteral("use the copy")); }));
 }
 
 void TestWindow::b06_decidedElsewhere()
@@ -247,10 +245,10 @@ void TestWindow::b26_editShowsTheDifference()
     fixture.card()->approve();
     QTRY_VERIFY(!fixture.engine.approval(approval.id).editedDigest.isEmpty());
     QTRY_COMPARE(fixture.engine.decisionsRead(), QStringList{QStringLiteral("allow")});
-    bool ran = false;
-    for (const Block &block : fixture.engine.blocks(approval.sessionId))
-        ran = ran || block.output.contains(QStringLiteral("work elsewhere"));
-    QTRY_VERIFY(ran);
+    QTRY_VERIFY([&] {
+        const QList<Block> blocks = fixture.engine.blocks(approval.sessionId);
+        return std::any_of(blocks.begin(), blocks.end(), [](const Block &block) { return block.output.contains(QStringLiteral("work elsewhere")); });
+    }());
 }
 
 void TestWindow::b75_inboxByKeyboard()

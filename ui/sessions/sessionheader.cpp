@@ -53,6 +53,7 @@ void SessionHeader::createViews()
     m_model = new QComboBox(this);
     m_model->setEditable(true);
     m_model->setInsertPolicy(QComboBox::NoInsert);
+    m_model->setMinimumContentsLength(16);
     m_model->lineEdit()->setPlaceholderText(tr("Agent's model"));
     m_model->setAccessibleName(tr("Model of this session"));
     m_model->setToolTip(tr("Model of this session. Empty: the agent's own."));

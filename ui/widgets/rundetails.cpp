@@ -16,7 +16,7 @@ RunDetails::RunDetails(QWidget *parent) : QWidget(parent)
     m_form->setContentsMargins(grid * 3, grid * 3, grid * 3, grid * 3);
     m_form->setHorizontalSpacing(grid * 3);
     m_form->setVerticalSpacing(grid * 2);
-    m_form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_form->setRowWrapPolicy(QFormLayout::DontWrapRows);
 }
 
