@@ -82,7 +82,11 @@ void Feed::noteLive(const LiveText &text)
         }
     }
     m_batch.live.append(text);
-    schedule();
+    // The first words of an answer are what a person waits for: they do not wait for the next frame.
+    if (text.offset == 0 && !text.dropped)
+        m_timer.start(0);
+    else
+        schedule();
 }
 
 void Feed::noteAgent(const Agent &agent)

@@ -13,8 +13,8 @@ namespace engine {
 
 struct Stores;
 
-// Gathers what changed and hands it on as batches: the first change after a pause at once, then at most one batch
-// each 16 ms. Sessions are noted by id and read once when the batch leaves. Engine thread.
+// Gathers what changed and hands it on as batches: the first change after a pause and the first words of a text at once,
+// all else at most once each 16 ms. Sessions are noted by id and read once when the batch leaves. Engine thread.
 class Feed final : public QObject
 {
     Q_OBJECT

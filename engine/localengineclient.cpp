@@ -27,26 +27,24 @@ LocalEngineClient::LocalEngineClient(EngineOptions options, QObject *parent)
     connect(m_engine, &Engine::failed, this, &LocalEngineClient::failed);
     connect(m_engine, &Engine::batchReady, this, &LocalEngineClient::fed);
     connect(m_engine, &Engine::warmChanged, m_reader, [reader = m_reader](const QSet<SessionId> &warm) { reader->setWarm(warm); });
-    connect(m_engine, &Engine::stopped, this, [this] {
-        m_engineThread.quit();
-        m_readerThread.quit();
-    });
+    // In its own thread, so that it also ends while this thread waits for it.
+    connect(m_engine, &Engine::stopped, &m_engineThread, &QThread::quit, Qt::DirectConnection);
     connect(&m_engineThread, &QThread::finished, this, &LocalEngineClient::stopped);
 }
 
 LocalEngineClient::~LocalEngineClient()
 {
-    if (!m_shutDown && m_engineThread.isRunning()) {
-        QMetaObject::invokeMethod(m_engine, &Engine::stop);
-        QMetaObject::invokeMethod(m_reader, &Reader::close);
+    if (!m_engineThread.isRunning() && !m_readerThread.isRunning()) {
+        if (!m_shutDown) { // never started
+            delete m_engine;
+            delete m_reader;
+        }
+        return;
     }
-    m_engineThread.quit();
-    m_readerThread.quit();
-    if (m_engineThread.isRunning() || m_readerThread.isRunning()) {
-        // The one place that waits: the threads must not outlive the objects they use.
-        m_engineThread.wait();
-        m_readerThread.wait();
-    }
+    shutdown();
+    // The one place that waits: the threads must not outlive the objects they use.
+    m_readerThread.wait();
+    m_engineThread.wait();
 }
 
 void LocalEngineClient::start()
@@ -60,8 +58,12 @@ void LocalEngineClient::shutdown()
 {
     if (std::exchange(m_shutDown, true))
         return;
-    QMetaObject::invokeMethod(m_reader, &Reader::close);
-    QMetaObject::invokeMethod(m_engine, &Engine::stop);
+    // The reading connection goes first: the last one to close is the one that may tidy the store's log up.
+    QMetaObject::invokeMethod(m_reader, [this] {
+        m_reader->close();
+        m_readerThread.quit();
+        QMetaObject::invokeMethod(m_engine, &Engine::stop);
+    });
 }
 
 template <class T, class F> QFuture<Result<T>> LocalEngineClient::command(F work)
@@ -86,6 +88,11 @@ template <class T, class F> QFuture<Result<T>> LocalEngineClient::query(F work)
     auto promise = std::make_shared<QPromise<Result<T>>>();
     promise->start();
     QFuture<Result<T>> future = promise->future();
+    if (m_shutDown) {
+        promise->addResult(Result<T>(fail(ErrorCode::ShuttingDown, tr("The engine is closing."))));
+        promise->finish();
+        return future;
+    }
     const auto perform = [reader = m_reader, work = std::move(work), promise] {
         if (const Error *failure = reader->failure())
             promise->addResult(Result<T>(tl::unexpected<Error>(*failure)));
@@ -144,7 +151,8 @@ QFuture<Result<Session>> LocalEngineClient::startFresh(const SessionId &id, cons
 
 void LocalEngineClient::prewarm(const SessionId &id)
 {
-    QMetaObject::invokeMethod(m_engine, [engine = m_engine, id] { engine->prewarm(id); });
+    if (!m_shutDown)
+        QMetaObject::invokeMethod(m_engine, [engine = m_engine, id] { engine->prewarm(id); });
 }
 
 QFuture<Result<QList<Session>>> LocalEngineClient::sessions(const SessionQuery &asked)
@@ -224,7 +232,8 @@ QFuture<Result<Approval>> LocalEngineClient::extendApproval(const ApprovalId &id
 
 void LocalEngineClient::markSeen(const QList<ApprovalId> &ids, const QString &who)
 {
-    QMetaObject::invokeMethod(m_engine, [engine = m_engine, ids, who] { engine->markSeen(ids, who); });
+    if (!m_shutDown)
+        QMetaObject::invokeMethod(m_engine, [engine = m_engine, ids, who] { engine->markSeen(ids, who); });
 }
 
 QFuture<Result<QList<AuditEntry>>> LocalEngineClient::audit(int limit)

@@ -3,6 +3,7 @@
 #include "engine/harness/claude/transcript.h"
 
 #include <QCoroFuture>
+#include <QCoroTimer>
 #include <QPointer>
 #include <QtConcurrentRun>
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr int storeRetryMs = 300;
 constexpr int retryDelaySeconds = 5;
+constexpr int transcriptTries = 8;
+constexpr std::chrono::milliseconds transcriptPause(150);
 
 bool worthRetrying(ErrorCode code)
 {
@@ -268,12 +271,21 @@ QCoro::Task<> TurnExecutor::storeIdentity(SessionId id)
     const QString config = agent->configFolder.isEmpty()
                                ? m_parts.options.dataFolder + QStringLiteral("/agents/") + agent->id.value
                                : agent->configFolder;
-    const QString path = findTranscript(config, session->workspace, session->native.nativeSessionId);
     const NativeIdentity before = session->native;
-    // Named first: this compiler destroys a lambda's captures twice inside a co_await expression.
-    const QFuture<Result<NativeIdentity>> hashing =
-        QtConcurrent::run([path, before] { return snapshotTranscript(path, before.nativeSessionId); });
-    const Result<NativeIdentity> now = co_await hashing;
+    const QString workspace = session->workspace;
+    Result<NativeIdentity> now = fail(ErrorCode::NativeResumeFailed, {});
+    // The harness writes its transcript beside its output, sometimes a little later.
+    for (int attempt = 0; attempt < transcriptTries; ++attempt) {
+        if (attempt > 0)
+            co_await QCoro::sleepFor(transcriptPause);
+        // Named first: this compiler destroys a lambda's captures twice inside a co_await expression.
+        const QFuture<Result<NativeIdentity>> hashing = QtConcurrent::run([config, workspace, before] {
+            return snapshotTranscript(findTranscript(config, workspace, before.nativeSessionId), before.nativeSessionId);
+        });
+        now = co_await hashing;
+        if (now && now->transcriptSize > before.transcriptSize)
+            break;
+    }
     if (!now || now->transcriptSize <= before.transcriptSize) {
         m_host.session(id).note(BlockKind::Warning, tr("Not durable: the harness did not write this turn to its transcript, so "
                                                        "the conversation can't be resumed after its process ends."));

@@ -23,6 +23,7 @@ double storeRows(const QString &folder)
     Agent agent;
     agent.id = newAgentId();
     agent.name = QStringLiteral("bench");
+    agent.createdAt = agent.updatedAt = QDateTime::currentDateTimeUtc();
     Session session;
     session.id = newSessionId();
     session.agentId = agent.id;

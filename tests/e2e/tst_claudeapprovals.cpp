@@ -361,7 +361,7 @@ void TestClaudeApprovals::b28_b33_b82_pausedHeadBlocksItsLine()
     QCOMPARE(fixture.pending().size(), 1);
     QVERIFY(fixture.decide(approval, Verdict::Approve).has_value());
     QVERIFY(fixture.settles(waiting.id, RunState::Completed));
-    QCOMPARE(toString(fixture.seen.value(head.id).last()), toString(RunState::Completed));
+    QTRY_COMPARE(toString(fixture.lastSeen(head.id)), toString(RunState::Completed));
     QVERIFY(QTest::qWaitFor([&] { return fixture.counts.pendingApprovals == 0; }));
     QVERIFY(fixture.run(head.id).sequence < fixture.run(waiting.id).sequence);
 }

@@ -60,7 +60,7 @@ void TestClaudeTurns::streamedAnswerAndWarmTurn()
     QVERIFY(done.usage.inputTokens > 0);
     QVERIFY(done.usage.outputTokens > 0);
     QVERIFY(done.usage.costMicros > 0);
-    QTRY_VERIFY(fixture.seen.value(run.id).last() == RunState::Completed);
+    QTRY_VERIFY(fixture.lastSeen(run.id) == RunState::Completed);
     QVERIFY(QFileInfo::exists(transcriptOf(fixture, session.id)));
 
     const QList<qint64> pids = fixture.harnessPids();

@@ -100,6 +100,12 @@ public:
     engine::Run run(const engine::RunId &id) { return get(client->run(id)).value_or(engine::Run{}); }
     engine::RunState state(const engine::RunId &id) { return run(id).state; }
 
+    engine::RunState lastSeen(const engine::RunId &id) const
+    {
+        const QList<engine::RunState> states = seen.value(id);
+        return states.isEmpty() ? engine::RunState::Pending : states.last();
+    }
+
     QList<engine::Approval> pending()
     {
         return get(client->approvals({})).value_or(QList<engine::Approval>{});
