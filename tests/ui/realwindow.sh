@@ -1,0 +1,17 @@
+#!/bin/bash
+# realwindow.sh PROGRAM [ARGUMENTS]: runs a test on a real X display of its own (Xvfb) with a window manager, and ends both.
+set -u
+fifo=$(mktemp -u) && mkfifo "$fifo" || exit 1
+exec 7<>"$fifo"
+rm -f "$fifo"
+Xvfb -displayfd 7 -screen 0 1366x768x24 -nolisten tcp >/dev/null 2>&1 &
+xvfb=$!
+read -r -t 20 -u 7 number || { kill "$xvfb"; echo "Xvfb did not start" >&2; exit 1; }
+export DISPLAY=:$number QT_QPA_PLATFORM=xcb
+openbox --sm-disable >/dev/null 2>&1 &
+manager=$!
+"$@"
+status=$?
+kill "$manager" "$xvfb" 2>/dev/null
+wait "$manager" "$xvfb" 2>/dev/null
+exit "$status"
