@@ -199,8 +199,22 @@ QFuture<TurnOutcome> LiveSession::startTurn(const Run &run, const QString &text,
     if (showPrompt)
         addPrompt(run, text);
     setState(State::Turn);
-    this->run(m_driver->prompt(QStringLiteral("%1:%2").arg(run.id.value).arg(run.attempt), text));
+    this->run(m_driver->prompt(promptName(run), text));
     return m_turn->future();
+}
+
+QString LiveSession::resumeText()
+{
+    return tr("Your process ended while you waited for a decision. Continue with the task; repeat the step that was "
+              "interrupted if it is still needed.");
+}
+
+// Names the line for the worker and the harness. Of this launch alone: newer harnesses pass over a line whose id the
+// conversation holds already, and a resumed turn is a line of its own.
+QString LiveSession::promptName(const Run &run) const
+{
+    return QStringLiteral("%1:%2:%3").arg(run.id.value).arg(run.attempt).arg(m_recorder.channel().launch) + u':' +
+           QString::number(m_recorder.channel().generation);
 }
 
 void LiveSession::addPrompt(const Run &run, const QString &text)

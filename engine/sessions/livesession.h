@@ -61,6 +61,11 @@ class LiveSession final : public QObject
     Q_OBJECT
 
 public:
+    // The step of a run whose native process was lost and whose conversation goes on in another one.
+    static constexpr QLatin1String resumedStep{"resumed natively"};
+    // What the model is told then, instead of the prompt it has already.
+    static QString resumeText();
+
     enum class State { Closed, Preparing, Ready, Turn, Ending };
 
     LiveSession(SessionParts parts, SessionId id);
@@ -126,6 +131,7 @@ private:
     Result<bool> mustResume() const;
     void connectChannel();
     Result<void> rebuild();
+    QString promptName(const Run &run) const;
     void addPrompt(const Run &run, const QString &text);
     void setState(State state);
     void receive(sandbox::Stream stream, quint64 offset, const QByteArray &bytes);

@@ -288,8 +288,11 @@ QCoro::Task<Result<void>> LiveSession::adopt(Run run)
     // The prompt may have been committed and never written: the same id makes it apply once.
     if (m_driver->phase() != DriverPhase::Turn) {
         setState(State::Turn);
-        addPrompt(run, run.prompt);
-        this->run(m_driver->prompt(QStringLiteral("%1:%2").arg(run.id.value).arg(run.attempt), run.prompt));
+        const bool resumed = std::any_of(run.steps.begin(), run.steps.end(),
+                                         [](const RunStep &step) { return step.name == resumedStep; });
+        if (!resumed)
+            addPrompt(run, run.prompt);
+        this->run(m_driver->prompt(promptName(run), resumed ? resumeText() : run.prompt));
     }
     setState(State::Turn);
     m_transcriber.publishLive();

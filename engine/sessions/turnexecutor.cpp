@@ -70,12 +70,10 @@ QCoro::Task<> TurnExecutor::resumeLost(Run run)
             settleError(run, ready.error());
         co_return;
     }
-    step(run, QStringLiteral("resumed natively"));
+    step(run, LiveSession::resumedStep);
     live.note(BlockKind::Note, tr("The native execution was lost while it waited. The conversation was resumed; only the "
                                   "very same action may use the stored decision."));
-    co_await await(run, live.startTurn(run, tr("Your process ended while you waited for a decision. Continue with the task; "
-                                               "repeat the step that was interrupted if it is still needed."),
-                                       false));
+    co_await await(run, live.startTurn(run, LiveSession::resumeText(), false));
 }
 
 QCoro::Task<> TurnExecutor::await(Run run, QFuture<TurnOutcome> future)
