@@ -385,8 +385,11 @@ QCoro::Task<> LiveSession::end()
         co_return;
     }
     if (!m_channel || m_exited) {
+        if (isPreparing())
+            co_return; // it is being made anew
         m_channel.reset();
         if (m_provider && !m_computer.id.isEmpty()) {
+            setState(State::Ending);
             const sandbox::Computer computer = std::exchange(m_computer, {});
             co_await m_provider->destroy(computer);
         }
@@ -411,7 +414,8 @@ QCoro::Task<> LiveSession::end()
     if (!flushed)
         qWarning("recording the end of session %s failed: %s", qPrintable(m_id.value), qPrintable(flushed.error().message));
     m_channel.reset();
-    co_await m_provider->destroy(m_computer);
+    const sandbox::Computer computer = std::exchange(m_computer, {});
+    co_await m_provider->destroy(computer);
     setState(State::Closed);
 }
 
@@ -437,7 +441,8 @@ void LiveSession::channelClosed(const sandbox::Error &error)
     // The channel object is the sender: it goes when its signal has been handled.
     m_channel.release()->deleteLater();
     if (m_exited) {
-        setState(State::Closed);
+        if (m_state != State::Ending)
+            setState(State::Closed); // Ending lasts until the computer is gone too
         return;
     }
     m_recorder.event(QStringLiteral("WorkerDisconnected"), error.message);

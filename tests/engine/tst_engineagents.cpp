@@ -14,6 +14,7 @@ private slots:
     void invalidAgentsAreNamed();
     void idleProcessEndsAfterItsWarmTime();
     void zeroWarmTimeEndsAtOnce();
+    void zeroWarmTimeUnderLoad();
     void prewarmedSessionIsWarm();
     void demoNeedsNothing();
 };
@@ -86,6 +87,21 @@ void TestEngineAgents::zeroWarmTimeEndsAtOnce()
         QVERIFY(fixture.settles(run.id, RunState::Completed));
         QVERIFY(QTest::qWaitFor([&] { return fixture.stubPids().isEmpty(); }, 10000));
     }
+}
+
+void TestEngineAgents::zeroWarmTimeUnderLoad()
+{
+    // Each turn's end races with the next turn's start.
+    StubFixture fixture;
+    QVERIFY2(fixture.start(), qPrintable(fixture.failure.message));
+    const Session session = fixture.session(fixture.stub([](Agent &agent) { agent.warmSeconds = 0; }));
+    QList<RunId> ids;
+    for (int i = 0; i < 15; ++i)
+        ids.append(fixture.submit(session, QStringLiteral("text %1").arg(i)).id);
+    QVERIFY(fixture.settles(ids.last(), RunState::Completed, 60000));
+    for (const RunId &id : std::as_const(ids))
+        QCOMPARE(toString(fixture.state(id)), toString(RunState::Completed));
+    QVERIFY(QTest::qWaitFor([&] { return fixture.stubPids().isEmpty() && fixture.workerPids().isEmpty(); }, 10000));
 }
 
 void TestEngineAgents::prewarmedSessionIsWarm()

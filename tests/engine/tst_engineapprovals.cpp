@@ -126,7 +126,7 @@ void TestEngineApprovals::b20_cancelWithdraws()
         QCOMPARE(toString(fixture.decide(approval, Verdict::Approve).error().code), toString(ErrorCode::Conflict));
     }
     QCOMPARE(toString(fixture.get(fixture.client->continueRun(run.id, QStringLiteral("rita"), false)).error().code), toString(ErrorCode::Conflict));
-    QCOMPARE(fixture.counts.pendingApprovals, 0);
+    QTRY_COMPARE(fixture.counts.pendingApprovals, 0);
     const Run next = fixture.submit(session, QStringLiteral("text on"));
     QVERIFY(fixture.settles(next.id, RunState::Completed));
     QVERIFY(fixture.decisionsRead().isEmpty());
