@@ -255,6 +255,8 @@ int SessionListModel::rowCount(const QModelIndex &parent) const
 
 Qt::ItemFlags SessionListModel::flags(const QModelIndex &index) const
 {
+    if (!index.isValid())
+        return Qt::NoItemFlags;
     return sessionAt(index) ? Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemNeverHasChildren
                             : Qt::ItemNeverHasChildren;
 }
