@@ -8,7 +8,7 @@ build_packages=(cmake ninja-build g++ ccache mold
     nlohmann-json3-dev libexpected-dev libsqlite3-dev)
 run_packages=(libqt6sql6-sqlite libqt6svg6 qt6-qpa-plugins libgl1 libegl1 ca-certificates
     fonts-dejavu-core fonts-noto-cjk)
-test_packages=(xvfb openbox xdotool nodejs npm)
+test_packages=(xvfb openbox x11-utils nodejs npm)
 
 list_only=false
 groups=()
@@ -38,7 +38,7 @@ is_installed() {
     # A program that came another way (node from its maker, say) is as good as its package.
     case $1 in
         nodejs) command -v node > /dev/null && return 0 ;;
-        npm|cmake|xvfb|openbox|xdotool|ccache|mold) command -v "${1/xvfb/Xvfb}" > /dev/null && return 0 ;;
+        npm|cmake|xvfb|openbox|ccache|mold) command -v "${1/xvfb/Xvfb}" > /dev/null && return 0 ;;
     esac
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]
 }

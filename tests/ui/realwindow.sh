@@ -10,6 +10,10 @@ read -r -t 20 -u 7 number || { kill "$xvfb"; echo "Xvfb did not start" >&2; exit
 export DISPLAY=:$number QT_QPA_PLATFORM=xcb
 openbox --sm-disable >/dev/null 2>&1 &
 manager=$!
+for _ in $(seq 100); do # the window manager manages the display before the first window comes
+    xprop -root _NET_SUPPORTING_WM_CHECK 2>/dev/null | grep -q 'window id' && break
+    sleep 0.1
+done
 "$@"
 status=$?
 kill "$manager" "$xvfb" 2>/dev/null

@@ -34,6 +34,8 @@ public:
         window = std::make_unique<ui::MainWindow>(*engine.client, *settings);
         window->resize(1366, 768);
         window->show();
+        if (!QTest::qWaitForWindowExposed(window.get(), 20000))
+            qWarning("the window is not on the screen");
     }
     void closeWindow()
     {
