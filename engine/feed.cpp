@@ -81,12 +81,18 @@ void Feed::noteLive(const LiveText &text)
             return;
         }
     }
+    if (text.offset == 0 && !text.dropped) {
+        // The first words of an answer are what a person waits for: they wait neither for a frame nor for the queries of a
+        // whole batch.
+        FeedBatch first;
+        first.number = ++m_number;
+        first.live = {text};
+        first.counts = m_counts;
+        emit batchReady(first);
+        return;
+    }
     m_batch.live.append(text);
-    // The first words of an answer are what a person waits for: they do not wait for the next frame.
-    if (text.offset == 0 && !text.dropped)
-        m_timer.start(0);
-    else
-        schedule();
+    schedule();
 }
 
 void Feed::noteAgent(const Agent &agent)

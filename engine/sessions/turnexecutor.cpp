@@ -44,8 +44,11 @@ QCoro::Task<> TurnExecutor::execute(Run run)
         emit settled(present ? *present : run); // cancelled while the harness got ready
         co_return;
     }
+    // Sent before the step is stored: the commit is not on the way to the first words. A console that dies between the two
+    // sends the line again under its id, and the worker applies it once.
+    const QFuture<TurnOutcome> turn = live.startTurn(run, run.prompt, true);
     step(run, QStringLiteral("prompt sent"));
-    co_await await(run, live.startTurn(run, run.prompt, true));
+    co_await await(run, turn);
 }
 
 QCoro::Task<> TurnExecutor::follow(Run run)
