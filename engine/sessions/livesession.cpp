@@ -188,6 +188,8 @@ void LiveSession::inputWritten(const QString &id)
 
 QFuture<TurnOutcome> LiveSession::startTurn(const Run &run, const QString &text, bool showPrompt)
 {
+    if (m_detached)
+        return futureOf(TurnOutcome{TurnOutcome::Kind::Detached, {}, {}}); // the engine let go before the caller came to it
     Q_ASSERT(m_state == State::Ready);
     m_recorder.setRun(run.id, run.attempt);
     m_firstTextSeen = false;

@@ -46,7 +46,10 @@ QCoro::Task<> LiveSession::prepare()
     QElapsedTimer timer;
     timer.start();
     m_how.clear();
-    const Result<void> result = co_await prepareProcess();
+    Result<void> result = co_await prepareProcess();
+    // Whatever a start in its middle saw when the engine let go of it is no failure of the run: the next engine takes it up.
+    if (m_detached)
+        result = fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
     const auto preparing = std::exchange(m_preparing, {});
     if (result)
         emit prepared(m_how, timer.elapsed());
@@ -174,6 +177,8 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     auto channel = co_await m_provider->open(m_computer, state.epoch, {state.outputOffset, state.errorOffset});
     if (!channel)
         co_return tl::unexpected<Error>(fromSandbox(channel.error()));
+    if (m_detached)
+        co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
     m_channel = std::move(*channel);
     connectChannel();
 
@@ -400,6 +405,8 @@ QCoro::Task<Result<void>> LiveSession::launchHarness()
         if (!verified)
             co_return verified;
     }
+    if (m_detached)
+        co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
     if (!m_channel)
         co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
     m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");

@@ -47,7 +47,8 @@ QCoro::Task<> TurnExecutor::execute(Run run)
     // Sent before the step is stored: the commit is not on the way to the first words. A console that dies between the two
     // sends the line again under its id, and the worker applies it once.
     const QFuture<TurnOutcome> turn = live.startTurn(run, run.prompt, true);
-    step(run, QStringLiteral("prompt sent"));
+    if (!turn.isFinished())
+        step(run, QStringLiteral("prompt sent"));
     co_await await(run, turn);
 }
 

@@ -16,6 +16,7 @@ private slots:
     void b37_bothDiedInATurn();
     void runningTurnIsAdopted();
     void refusedBatchesAreKept();
+    void restartInTheMiddleOfAStart();
     void manyRestartsLoseNothing();
 };
 
@@ -185,6 +186,22 @@ void TestEngineRecovery::refusedBatchesAreKept()
     QVERIFY(fixture.settles(run.id, RunState::Completed));
     QVERIFY(fixture.transcript(session.id).endsWith(QStringLiteral("tool(Bash,done)|approval|answer:done")) ||
             fixture.transcript(session.id).contains(QStringLiteral("answer:done")));
+}
+
+void TestEngineRecovery::restartInTheMiddleOfAStart()
+{
+    // The engine closes a few milliseconds after the submit: before the computer, the launch, the handshake or the prompt.
+    for (int round = 0; round < 12; ++round) {
+        StubFixture fixture;
+        QVERIFY2(fixture.start(), qPrintable(fixture.failure.message));
+        const Session session = fixture.session(fixture.stub());
+        const Run run = fixture.submit(session, QStringLiteral("text once"));
+        QTest::qWait(round * 3);
+        fixture.stop();
+        QVERIFY2(fixture.start(), qPrintable(fixture.failure.message));
+        QVERIFY2(fixture.settles(run.id, RunState::Completed), qPrintable(fixture.run(run.id).errorMessage));
+        QCOMPARE(fixture.transcript(session.id), QStringLiteral("prompt:text once|answer:once"));
+    }
 }
 
 void TestEngineRecovery::manyRestartsLoseNothing()
