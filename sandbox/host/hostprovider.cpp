@@ -1,8 +1,9 @@
 #include "sandbox/host/hostprovider.h"
 
-#include "sandbox/host/hostchannel.h"
 #include "sandbox/host/processes.h"
 #include "sandbox/host/programrun.h"
+#include "sandbox/link/locallink.h"
+#include "sandbox/link/workerchannel.h"
 #include "sandbox/protocol/messages.h"
 
 #include <QCoroFuture>
@@ -226,7 +227,7 @@ QCoro::Task<Result<std::unique_ptr<Channel>>> HostProvider::open(Computer comput
                           QStringLiteral("The worker %1 is gone, and its harness with it. Start the session's process "
                                          "again.")
                               .arg(files->name));
-    auto channel = std::make_unique<HostChannel>(files->socket);
+    auto channel = std::make_unique<WorkerChannel>(std::make_unique<LocalLink>(files->socket));
     const QFuture<Result<void>> attached =
         channel->attach(computer.sessionId, computer.generation, epoch, received, m_options.answerLimit);
     const Result<void> result = co_await attached;

@@ -1,4 +1,5 @@
-#include "sandbox/host/hostchannel.h"
+#include "sandbox/link/locallink.h"
+#include "sandbox/link/workerchannel.h"
 #include "workerbench.h"
 
 #include <QFile>
@@ -219,7 +220,7 @@ void TestWorkerSurvival::servesAsPidOne()
     QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(socket) || space.state() == QProcess::NotRunning, 10000);
     if (space.state() == QProcess::NotRunning)
         QSKIP("this system allows no process namespaces here");
-    HostChannel channel(socket);
+    WorkerChannel channel(std::make_unique<LocalLink>(socket));
     const QFuture<Result<void>> attached = channel.attach(QStringLiteral("c"), 1, 1, {}, std::chrono::seconds(10));
     EVENTUALLY(attached.isFinished());
     QVERIFY2(attached.result(), attached.result() ? "" : qPrintable(attached.result().error().message));

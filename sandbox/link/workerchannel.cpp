@@ -1,4 +1,4 @@
-#include "sandbox/host/hostchannel.h"
+#include "sandbox/link/workerchannel.h"
 
 #include "sandbox/protocol/bytes.h"
 #include "sandbox/protocol/messages.h"
@@ -35,39 +35,31 @@ Failure failureOf(Reason reason)
 
 } // namespace
 
-HostChannel::HostChannel(const QString &socketPath) : m_path(socketPath)
+WorkerChannel::WorkerChannel(std::unique_ptr<ByteLink> link) : m_link(std::move(link))
 {
     m_limit.setSingleShot(true);
     connect(&m_limit, &QTimer::timeout, this, [this] {
         fail(Failure::Unreachable,
              QStringLiteral("The worker behind %1 did not answer in time: it is stopped or hangs. "
                             "Try again, or remove the sandbox of this session.")
-                 .arg(m_path));
+                 .arg(m_link->peerName()));
     });
-    connect(&m_socket, &QLocalSocket::readyRead, this, &HostChannel::receive);
-    connect(&m_socket, &QLocalSocket::disconnected, this, &HostChannel::socketEnded);
-    // A connection that never came to be ends without `disconnected`.
-    connect(&m_socket, &QLocalSocket::errorOccurred, this, [this] {
-        if (m_attaching && m_socket.state() == QLocalSocket::UnconnectedState)
-            socketEnded();
-    });
-    // Bounds what piles up while nobody listens; the worker keeps the rest.
-    m_socket.setReadBufferSize(4 * readAtOnce);
+    connect(m_link.get(), &ByteLink::readyRead, this, &WorkerChannel::receive);
+    connect(m_link.get(), &ByteLink::ended, this, &WorkerChannel::linkEnded);
 }
 
-HostChannel::~HostChannel()
+WorkerChannel::~WorkerChannel()
 {
-    disconnect(&m_socket, nullptr, this, nullptr);
-    m_socket.flush();
-    m_socket.abort();
+    disconnect(m_link.get(), nullptr, this, nullptr);
+    m_link->abort();
     if (m_attaching) {
-        m_attaching->addResult(tl::unexpected<Error>(
-            Error{Failure::Unreachable, QStringLiteral("The channel to %1 was given up.").arg(m_path), {}}));
+        m_attaching->addResult(tl::unexpected<Error>(Error{
+            Failure::Unreachable, QStringLiteral("The channel to %1 was given up.").arg(m_link->peerName()), {}}));
         m_attaching->finish();
     }
 }
 
-QFuture<Result<void>> HostChannel::attach(const QString &sessionId, int generation, quint64 epoch, Offsets received,
+QFuture<Result<void>> WorkerChannel::attach(const QString &sessionId, int generation, quint64 epoch, Offsets received,
                                           std::chrono::milliseconds limit)
 {
     m_attaching = std::make_unique<QPromise<Result<void>>>();
@@ -80,24 +72,23 @@ QFuture<Result<void>> HostChannel::attach(const QString &sessionId, int generati
     hello.epoch = epoch;
     hello.receivedOutput = received.output;
     hello.receivedError = received.errorOutput;
-    connect(&m_socket, &QLocalSocket::connected, this,
+    connect(m_link.get(), &ByteLink::opened, this,
             [this, bytes = hello.encode()] { write(FrameType::Hello, bytes); });
-    m_socket.connectToServer(m_path);
+    m_link->open();
     return future;
 }
 
-void HostChannel::write(FrameType type, std::string_view head, std::string_view tail)
+void WorkerChannel::write(FrameType type, std::string_view head, std::string_view tail)
 {
     if (m_ended)
         return;
     std::string frame;
     frame.reserve(frameHeaderBytes + head.size() + tail.size());
     appendFrame(frame, type, head, tail);
-    m_socket.write(frame.data(), qint64(frame.size()));
-    m_socket.flush(); // now, not at the next turn of the event loop
+    m_link->write(frame.data(), qint64(frame.size()));
 }
 
-void HostChannel::launch(const LaunchSpec &spec)
+void WorkerChannel::launch(const LaunchSpec &spec)
 {
     LaunchPayload payload;
     for (const QString &argument : spec.argv)
@@ -110,7 +101,7 @@ void HostChannel::launch(const LaunchSpec &spec)
     write(FrameType::Launch, payload.encode());
 }
 
-void HostChannel::send(const QString &id, const QByteArray &bytes)
+void WorkerChannel::send(const QString &id, const QByteArray &bytes)
 {
     const std::string head = InputPayload::encodeHead(id.toStdString());
     if (id.isEmpty() || head.size() + std::size_t(bytes.size()) > maxToWorkerBytes) {
@@ -125,77 +116,77 @@ void HostChannel::send(const QString &id, const QByteArray &bytes)
     write(FrameType::Input, head, std::string_view(bytes.constData(), std::size_t(bytes.size())));
 }
 
-void HostChannel::closeInput()
+void WorkerChannel::closeInput()
 {
     write(FrameType::CloseInput);
 }
 
-void HostChannel::acknowledge(Offsets stored)
+void WorkerChannel::acknowledge(Offsets stored)
 {
     if (m_launch > 0)
         write(FrameType::Ack, AckPayload{m_launch, stored.output, stored.errorOutput}.encode());
 }
 
-void HostChannel::signalHarness(int signal)
+void WorkerChannel::signalHarness(int signal)
 {
     write(FrameType::Signal, ByteWriter().u32(quint32(signal)).bytes());
 }
 
-void HostChannel::killHarness()
+void WorkerChannel::killHarness()
 {
     write(FrameType::Kill);
 }
 
-void HostChannel::connectNotify(const QMetaMethod &)
+void WorkerChannel::connectNotify(const QMetaMethod &)
 {
     if (m_started)
         return;
     m_started = true;
     // Later, so that the same function's other connections are made too.
-    QMetaObject::invokeMethod(this, &HostChannel::dispatch, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(this, &WorkerChannel::dispatch, Qt::QueuedConnection);
 }
 
-void HostChannel::slurp()
+void WorkerChannel::slurp()
 {
-    const qint64 wanted = qMin(m_socket.bytesAvailable(), readAtOnce);
-    const qint64 got = m_socket.read(m_decoder.space(std::size_t(wanted)), wanted);
+    const qint64 wanted = qMin(m_link->bytesAvailable(), readAtOnce);
+    const qint64 got = m_link->read(m_decoder.space(std::size_t(wanted)), wanted);
     m_decoder.filled(std::size_t(qMax<qint64>(got, 0)));
 }
 
-void HostChannel::receive()
+void WorkerChannel::receive()
 {
-    QPointer<HostChannel> self(this);
-    while (self && !m_ended && (m_started || !m_welcomed) && m_socket.bytesAvailable() > 0) {
+    QPointer<WorkerChannel> self(this);
+    while (self && !m_ended && (m_started || !m_welcomed) && m_link->bytesAvailable() > 0) {
         slurp();
         dispatch();
     }
 }
 
 // Frames are handled in order and one at a time, also when a slot runs an event loop or ends the channel.
-void HostChannel::dispatch()
+void WorkerChannel::dispatch()
 {
     if (m_dispatching)
         return;
     m_dispatching = true;
-    QPointer<HostChannel> self(this);
+    QPointer<WorkerChannel> self(this);
     Frame frame;
     while (!m_ended && (m_started || !m_welcomed)) {
         const FrameDecoder::Step step = m_decoder.next(frame);
         if (step == FrameDecoder::Step::NeedMore) {
-            if (m_socketGone)
+            if (m_linkGone)
                 fail(Failure::Unreachable,
                      QStringLiteral(
                          "The connection to the worker behind %1 ended (%2). Its harness goes on if the worker "
                          "still lives; otherwise it ended with it.")
-                         .arg(m_path, m_socket.errorString()));
-            else if (m_socket.bytesAvailable() > 0) // came while nobody listened
-                QMetaObject::invokeMethod(this, &HostChannel::receive, Qt::QueuedConnection);
+                         .arg(m_link->peerName(), m_link->errorText()));
+            else if (m_link->bytesAvailable() > 0) // came while nobody listened
+                QMetaObject::invokeMethod(this, &WorkerChannel::receive, Qt::QueuedConnection);
             break;
         }
         if (step == FrameDecoder::Step::Broken) {
             fail(Failure::Protocol, QStringLiteral("The worker behind %1 sent %2. The channel was closed; the harness "
                                                    "goes on.")
-                                        .arg(m_path, QString::fromStdString(m_decoder.error())));
+                                        .arg(m_link->peerName(), QString::fromStdString(m_decoder.error())));
             break;
         }
         const bool understood = m_welcomed ? apply(frame) : greeted(frame);
@@ -205,7 +196,7 @@ void HostChannel::dispatch()
             fail(Failure::Protocol,
                  QStringLiteral("The worker behind %1 sent a malformed frame of type %2. The channel "
                                 "was closed; the harness goes on.")
-                     .arg(m_path)
+                     .arg(m_link->peerName())
                      .arg(int(frame.type)));
     }
     m_dispatching = false;
@@ -213,7 +204,7 @@ void HostChannel::dispatch()
         emitClosed();
 }
 
-bool HostChannel::greeted(const Frame &frame)
+bool WorkerChannel::greeted(const Frame &frame)
 {
     if (frame.type == FrameType::Refused) {
         ReasonPayload refused;
@@ -246,7 +237,7 @@ bool HostChannel::greeted(const Frame &frame)
     return true;
 }
 
-bool HostChannel::apply(const Frame &frame)
+bool WorkerChannel::apply(const Frame &frame)
 {
     switch (frame.type) {
     case FrameType::Output:
@@ -293,7 +284,7 @@ bool HostChannel::apply(const Frame &frame)
     return false;
 }
 
-bool HostChannel::applyChunk(const Frame &frame, Stream stream)
+bool WorkerChannel::applyChunk(const Frame &frame, Stream stream)
 {
     ChunkPayload chunk;
     if (!ChunkPayload::decode(frame.payload, chunk))
@@ -304,7 +295,7 @@ bool HostChannel::applyChunk(const Frame &frame, Stream stream)
     return true;
 }
 
-bool HostChannel::applyLaunched(const Frame &frame)
+bool WorkerChannel::applyLaunched(const Frame &frame)
 {
     LaunchNumber launched;
     if (!LaunchNumber::decodeLaunched(frame.payload, launched))
@@ -321,7 +312,7 @@ bool HostChannel::applyLaunched(const Frame &frame)
     return true;
 }
 
-bool HostChannel::applyExit(const Frame &frame)
+bool WorkerChannel::applyExit(const Frame &frame)
 {
     LaunchNumber exit;
     if (!LaunchNumber::decodeExit(frame.payload, exit))
@@ -336,7 +327,7 @@ bool HostChannel::applyExit(const Frame &frame)
     return true;
 }
 
-bool HostChannel::applyInput(const Frame &frame)
+bool WorkerChannel::applyInput(const Frame &frame)
 {
     InputPayload input;
     if (!InputPayload::decode(frame.payload, input))
@@ -348,14 +339,14 @@ bool HostChannel::applyInput(const Frame &frame)
     return true;
 }
 
-void HostChannel::fail(Failure failure, const QString &message, const QString &detail)
+void WorkerChannel::fail(Failure failure, const QString &message, const QString &detail)
 {
     if (m_ended)
         return;
     m_ended = true;
     m_error = {failure, message, detail};
     m_limit.stop();
-    m_socket.abort();
+    m_link->abort();
     if (m_attaching) {
         m_attaching->addResult(tl::unexpected<Error>(m_error));
         m_attaching->finish();
@@ -365,15 +356,15 @@ void HostChannel::fail(Failure failure, const QString &message, const QString &d
 }
 
 // What was received before the end is still handled: a refusal or an exit may be in it.
-void HostChannel::socketEnded()
+void WorkerChannel::linkEnded()
 {
-    while (m_socket.bytesAvailable() > 0)
+    while (m_link->bytesAvailable() > 0)
         slurp();
-    m_socketGone = true;
+    m_linkGone = true;
     dispatch();
 }
 
-void HostChannel::emitClosed()
+void WorkerChannel::emitClosed()
 {
     if (m_closed || m_dispatching || !m_started || !m_welcomed)
         return;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "sandbox/channel.h"
+#include "sandbox/link/bytelink.h"
 #include "sandbox/protocol/frames.h"
 
 #include <QFuture>
-#include <QLocalSocket>
 #include <QPromise>
 #include <QTimer>
 #include <chrono>
@@ -12,14 +12,14 @@
 
 namespace sandbox {
 
-// Channel to a worker over its Unix socket. Engine thread. Nothing is emitted before something is connected to it.
-class HostChannel final : public Channel
+// Channel to a worker over any full-duplex byte stream. Engine thread. Nothing is emitted before something is connected to it.
+class WorkerChannel final : public Channel
 {
     Q_OBJECT
 
 public:
-    explicit HostChannel(const QString &socketPath);
-    ~HostChannel() override;
+    explicit WorkerChannel(std::unique_ptr<ByteLink> link);
+    ~WorkerChannel() override;
 
     // Answers after WELCOME, a refusal, a failure or the time limit. Once per channel.
     QFuture<Result<void>> attach(const QString &sessionId, int generation, quint64 epoch, Offsets received,
@@ -48,11 +48,10 @@ private:
     bool applyInput(const Frame &frame);
     void fail(Failure failure, const QString &message, const QString &detail = {});
     void slurp();
-    void socketEnded();
+    void linkEnded();
     void emitClosed();
 
-    QString m_path;
-    QLocalSocket m_socket;
+    std::unique_ptr<ByteLink> m_link;
     QTimer m_limit;
     FrameDecoder m_decoder{maxFromWorkerBytes};
     std::unique_ptr<QPromise<Result<void>>> m_attaching;
@@ -63,7 +62,7 @@ private:
     bool m_harnessLives = false;
     bool m_welcomed = false;
     bool m_started = false;    // somebody listens
-    bool m_socketGone = false; // everything the peer sent is in the decoder
+    bool m_linkGone = false; // everything the peer sent is in the decoder
     bool m_ended = false;      // nothing more is read or handled
     bool m_closed = false;     // closed() was emitted
     bool m_dispatching = false;
