@@ -3,6 +3,7 @@
 #include "sandbox/channel.h"
 
 #include <QCoroTask>
+#include <QDateTime>
 #include <QList>
 #include <QMap>
 #include <QStringList>
@@ -13,6 +14,27 @@ namespace sandbox {
 
 enum class ComputerState { Running, Paused, Stopped, Absent };
 
+// What one computer may use. 0: the provider's own default.
+struct ContainerLimits
+{
+    qint64 memoryBytes = 2ll * 1024 * 1024 * 1024;
+    double cpus = 2;
+    int processes = 512;
+    qint64 temporaryBytes = 512ll * 1024 * 1024; // of /tmp, in memory; counts to memoryBytes
+
+    bool operator==(const ContainerLimits &) const = default;
+};
+
+// One line of the checklist: a protection as it was asked for and as the provider reports it now.
+struct HardeningItem
+{
+    QString key;    // the provider's own name of it
+    QString title;  // what it protects from, one sentence
+    QString wanted;
+    QString found;
+    bool holds = false;
+};
+
 // What is asked of a provider. One computer per session and generation; its name is made from them, so that
 // creating it twice yields the same one.
 struct ComputerSpec
@@ -20,6 +42,8 @@ struct ComputerSpec
     QString sessionId;
     int generation = 1;
     QString workspace;             // working folder of the harness
+    QString image;                 // what the computer is made from; empty where there is nothing to choose
+    ContainerLimits limits;
     QMap<QString, QString> labels; // owner, config digest, ...
 };
 
@@ -30,6 +54,9 @@ struct Computer
     int generation = 0;
     ComputerState state = ComputerState::Absent;
     QMap<QString, QString> labels;
+    QString image;
+    QDateTime startedAt; // UTC
+    QString why;         // of a stopped one: what ended it, where the provider knows
 };
 
 struct Capabilities
@@ -59,6 +86,10 @@ public:
     virtual QCoro::Task<Result<void>> resume(Computer computer) = 0;
     // Ends worker, harness and every descendant, and removes what was made for it. Absent is success.
     virtual QCoro::Task<Result<void>> destroy(Computer computer) = 0;
+    // Removes what outlives the computers of a session (its volume). Absent is success.
+    virtual QCoro::Task<Result<void>> forget(QString sessionId);
+    // What closes the computer off, read back from the provider; empty where nothing does.
+    virtual QCoro::Task<Result<QList<HardeningItem>>> checklist(Computer computer);
 };
 
 } // namespace sandbox

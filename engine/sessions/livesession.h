@@ -4,6 +4,7 @@
 #include "engine/harness/driver.h"
 #include "engine/harness/linesplitter.h"
 #include "engine/recorder.h"
+#include "engine/sessions/nativeplace.h"
 #include "engine/sessions/transcriber.h"
 #include "sandbox/sandbox.h"
 
@@ -13,8 +14,6 @@
 #include <QPromise>
 
 namespace engine {
-
-class ProgramFinder;
 
 // Counts the coroutines under way, so that the engine does not go from under one. Engine thread.
 class RunningTask final
@@ -104,6 +103,8 @@ public:
     // Flushes and lets go; the harness goes on under its worker.
     void detach();
     Recorder &recorder() { return m_recorder; }
+    // Size and hash of the conversation as they are now.
+    QCoro::Task<Result<NativeIdentity>> snapshotNative();
     void note(BlockKind kind, const QString &text);
 
 signals:
@@ -128,7 +129,7 @@ private:
     QFuture<bool> idle();
     QCoro::Task<Result<void>> untilIdle();
     Result<void> checkCredential(const LaunchContext &context) const;
-    Result<bool> mustResume() const;
+    QCoro::Task<Result<bool>> mustResume();
     void connectChannel();
     Result<void> rebuild();
     QString promptName(const Run &run) const;
@@ -158,6 +159,7 @@ private:
     Session m_session;
     sandbox::Provider *m_provider = nullptr;
     sandbox::Computer m_computer;
+    std::shared_ptr<NativePlace> m_place;
     std::unique_ptr<sandbox::Channel> m_channel;
     std::unique_ptr<HarnessDriver> m_driver;
     LineSplitter m_splitter;

@@ -1,19 +1,13 @@
 // How a LiveSession comes by its process: reuse, adopt, resume or start.
-#include "engine/harness/claude/transcript.h"
-#include "engine/harness/programfinder.h"
 #include "engine/sessions/livesession.h"
 
 #include <QCoroFuture>
-#include <QDir>
-#include <QFile>
 #include <QPointer>
 #include <QSet>
-#include <QtConcurrentRun>
 
 namespace engine {
 namespace {
 
-constexpr int startTimeoutMs = 60 * 1000;
 constexpr int idleTimeoutMs = 10 * 1000;
 constexpr int reconnectTries = 5;
 
@@ -139,6 +133,7 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     if (!m_provider)
         co_return fail(ErrorCode::NotSupported, tr("Agent %1 asks for sandbox provider \"%2\", which this build does not have.")
                                                     .arg(m_agent.name, m_agent.provider));
+    m_place = std::make_shared<HostPlace>(m_parts.programs, m_agent, m_session, m_parts.options.dataFolder);
     const Result<std::optional<ChannelState>> stored = m_parts.stores.sessions.channelState(m_id);
     if (!stored)
         co_return tl::unexpected<Error>(stored.error());
@@ -319,141 +314,6 @@ QCoro::Task<> LiveSession::adoptIdle()
     m_driver.reset();
     m_exited = true;
     co_await end();
-}
-
-Result<bool> LiveSession::mustResume() const
-{
-    if (m_agent.harness == HarnessKind::Replay)
-        return false;
-    const QString config = m_agent.configFolder.isEmpty()
-                               ? m_parts.options.dataFolder + QStringLiteral("/agents/") + m_agent.id.value
-                               : m_agent.configFolder;
-    if (m_session.native.transcriptSize >= 0)
-        return true;
-    // A first turn that never ended leaves a conversation that must not be created again.
-    return !findTranscript(config, m_session.workspace, m_session.native.nativeSessionId).isEmpty();
-}
-
-Result<void> LiveSession::checkCredential(const LaunchContext &context) const
-{
-    if (m_agent.harness == HarnessKind::Replay || m_agent.keyVariable.isEmpty())
-        return {};
-    if (!context.hostEnvironment.value(m_agent.keyVariable).isEmpty() ||
-        m_agent.environment.contains(m_agent.keyVariable))
-        return {};
-    // A signed-in configuration folder of the person's own needs no key.
-    if (!m_agent.configFolder.isEmpty() &&
-        QFile::exists(m_agent.configFolder + QStringLiteral("/.credentials.json")))
-        return {};
-    return fail(ErrorCode::CredentialMissing,
-                tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
-                   "Signalbox again, or name another variable in the agent's settings. The prompt is kept.")
-                    .arg(m_agent.name, m_agent.keyVariable));
-}
-
-QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
-{
-    LaunchContext context;
-    context.agent = m_agent;
-    context.session = m_session;
-    context.resume = resume;
-    context.workspace = m_session.workspace;
-    context.hostEnvironment = m_parts.options.environment;
-    context.configFolder = m_agent.configFolder.isEmpty()
-                               ? m_parts.options.dataFolder + QStringLiteral("/agents/") + m_agent.id.value
-                               : m_agent.configFolder;
-    if (m_agent.harness == HarnessKind::Replay) {
-        context.program = m_agent.recording;
-        co_return context;
-    }
-    const Result<void> credential = checkCredential(context);
-    if (!credential)
-        co_return tl::unexpected<Error>(credential.error());
-    const Result<HarnessProgram> program = co_await m_parts.programs.find(m_agent.program);
-    if (!program)
-        co_return tl::unexpected<Error>(program.error());
-    context.program = program->path;
-    context.version = program->version;
-    if (!program->warning.isEmpty())
-        m_recorder.event(QStringLiteral("HarnessVersion"), program->warning);
-    if (!QDir().mkpath(context.configFolder))
-        co_return fail(ErrorCode::HarnessFailed, tr("The folder %1 for the harness's own state could not be made. Choose "
-                                                    "another in the agent's settings.")
-                                                     .arg(context.configFolder));
-    if (!QDir(context.workspace).exists())
-        co_return fail(ErrorCode::Invalid, tr("The workspace %1 of session %2 does not exist. Create the folder, or open a "
-                                              "session in another one.")
-                                               .arg(context.workspace, m_id.value));
-    co_return context;
-}
-
-QCoro::Task<Result<void>> LiveSession::launchHarness()
-{
-    const Result<bool> resume = mustResume();
-    if (!resume)
-        co_return tl::unexpected<Error>(resume.error());
-    Result<LaunchContext> context = co_await launchContext(*resume);
-    if (!context)
-        co_return tl::unexpected<Error>(context.error());
-    if (*resume) {
-        const NativeIdentity native = m_session.native;
-        const QString config = context->configFolder;
-        const QString workspace = context->workspace;
-        const QFuture<Result<void>> verifying =
-            QtConcurrent::run([native, config, workspace] { return verifyTranscript(native, config, workspace); });
-        const Result<void> verified = co_await verifying;
-        if (!verified)
-            co_return verified;
-    }
-    if (m_detached)
-        co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
-    if (!m_channel)
-        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
-    m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");
-    m_driver = makeClaudeDriver(m_parts.tools);
-    ChannelState state = m_recorder.channel();
-    state.launch += 1;
-    state.outputOffset = 0;
-    state.errorOffset = 0;
-    const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
-    if (!kept)
-        co_return kept;
-    m_recorder.setChannel(state);
-    m_splitter.reset(0);
-    m_outputSeen = 0;
-    m_errorSeen = 0;
-    m_errorTail.clear();
-    m_unwritten.clear();
-    const QFuture<Result<void>> started = startSettled(startTimeoutMs, context->program);
-    sandbox::LaunchSpec spec = m_driver->launchSpec(*context);
-    // Two processes on one conversation would fork its transcript silently: the worker holds this while it lives.
-    if (m_agent.harness != HarnessKind::Replay)
-        spec.lockFile = QStringLiteral("%1/signalbox-%2.lock").arg(context->configFolder, m_session.native.nativeSessionId);
-    m_channel->launch(spec);
-    run(m_driver->begin(*context));
-    Result<void> result = co_await started;
-    if (result) {
-        setState(State::Ready);
-        co_return result;
-    }
-    if (m_channel && !m_exited)
-        m_channel->killHarness();
-    co_return result;
-}
-
-QFuture<Result<void>> LiveSession::startSettled(int timeoutMs, const QString &what)
-{
-    m_starting = std::make_shared<QPromise<Result<void>>>();
-    m_starting->start();
-    const std::weak_ptr<QPromise<Result<void>>> pending = m_starting;
-    m_parts.clock.callAt(m_parts.clock.now().addMSecs(timeoutMs), this, [this, pending, timeoutMs, what] {
-        if (pending.lock() && pending.lock() == m_starting)
-            settleStart(fail(ErrorCode::HarnessFailed, tr("%1 did not get ready within %2 s and was stopped. Try again; the "
-                                                          "Raw pane shows what it wrote.")
-                                                           .arg(what)
-                                                           .arg(timeoutMs / 1000)));
-    });
-    return m_starting->future();
 }
 
 // The channel broke while the process should live: it is opened again; only a worker that is gone ends the turn.

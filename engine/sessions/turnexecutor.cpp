@@ -1,6 +1,5 @@
 #include "engine/sessions/turnexecutor.h"
 
-#include "engine/harness/claude/transcript.h"
 
 #include <QCoroFuture>
 #include <QCoroTimer>
@@ -270,21 +269,13 @@ QCoro::Task<> TurnExecutor::storeIdentity(SessionId id)
     const Result<Agent> agent = m_parts.stores.agents.get(session->agentId);
     if (!agent || agent->harness == HarnessKind::Replay)
         co_return;
-    const QString config = agent->configFolder.isEmpty()
-                               ? m_parts.options.dataFolder + QStringLiteral("/agents/") + agent->id.value
-                               : agent->configFolder;
     const NativeIdentity before = session->native;
-    const QString workspace = session->workspace;
     Result<NativeIdentity> now = fail(ErrorCode::NativeResumeFailed, {});
     // The harness writes its transcript beside its output, sometimes a little later.
     for (int attempt = 0; attempt < transcriptTries; ++attempt) {
         if (attempt > 0)
             co_await QCoro::sleepFor(transcriptPause);
-        // Named first: this compiler destroys a lambda's captures twice inside a co_await expression.
-        const QFuture<Result<NativeIdentity>> hashing = QtConcurrent::run([config, workspace, before] {
-            return snapshotTranscript(findTranscript(config, workspace, before.nativeSessionId), before.nativeSessionId);
-        });
-        now = co_await hashing;
+        now = co_await m_host.session(id).snapshotNative();
         if (now && now->transcriptSize > before.transcriptSize)
             break;
     }

@@ -1,7 +1,7 @@
 #include "sandbox/worker/connection.h"
 
 #include <cerrno>
-#include <sys/socket.h>
+#include <unistd.h>
 
 namespace sandbox {
 
@@ -15,7 +15,12 @@ char chunkBuffer[outputChunkBytes]; // the worker has one thread
 
 } // namespace
 
-Connection::Connection(Fd socket, std::int64_t deadlineMs) : m_socket(std::move(socket)), m_deadline(deadlineMs) {}
+Connection::Connection(Fd socket, std::int64_t deadlineMs) : m_input(std::move(socket)), m_deadline(deadlineMs) {}
+
+Connection::Connection(Fd input, Fd output, std::int64_t deadlineMs)
+    : m_input(std::move(input)), m_output(std::move(output)), m_deadline(deadlineMs)
+{
+}
 
 bool Connection::mayRead() const
 {
@@ -27,7 +32,7 @@ bool Connection::readSome()
     char *space = m_decoder.space(socketReadBytes);
     ssize_t got = 0;
     do
-        got = ::recv(m_socket.get(), space, socketReadBytes, MSG_DONTWAIT);
+        got = ::read(m_input.get(), space, socketReadBytes);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno == EAGAIN;
@@ -38,8 +43,7 @@ bool Connection::readSome()
 bool Connection::flush()
 {
     while (hasUnsent()) {
-        const ssize_t wrote =
-            ::send(m_socket.get(), m_outbox.data() + m_sent, m_outbox.size() - m_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t wrote = ::write(outputFd(), m_outbox.data() + m_sent, m_outbox.size() - m_sent);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote < 0)

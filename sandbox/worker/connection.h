@@ -21,6 +21,8 @@ public:
     };
 
     Connection(Fd socket, std::int64_t deadlineMs);
+    // Over two pipes; both must not block.
+    Connection(Fd input, Fd output, std::int64_t deadlineMs);
 
     // False when the peer is gone.
     bool readSome();
@@ -34,7 +36,9 @@ public:
     bool pump(const Journal &output, const Journal &errorOutput, std::uint64_t launch);
 
     State state() const { return m_state; }
-    int fd() const { return m_socket.get(); }
+    int inputFd() const { return m_input.get(); }
+    // The same as inputFd() for a socket.
+    int outputFd() const { return m_output.isOpen() ? m_output.get() : m_input.get(); }
     FrameDecoder &decoder() { return m_decoder; }
     std::int64_t deadline() const { return m_deadline; } // 0: none
     bool hasUnsent() const { return m_sent < m_outbox.size(); }
@@ -47,7 +51,8 @@ public:
 private:
     bool pumpStream(FrameType type, const Journal &journal, std::uint64_t &cursor, std::uint64_t launch);
 
-    Fd m_socket;
+    Fd m_input;
+    Fd m_output; // not open: m_input is a socket
     State m_state = State::Greeting;
     FrameDecoder m_decoder{maxGreetingBytes};
     std::string m_outbox;

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 namespace sandbox {
 
@@ -42,6 +41,21 @@ bool isSameFile(int fd, const std::string &path)
 }
 
 } // namespace
+
+bool toAddress(const std::string &path, sockaddr_un &address, socklen_t &size)
+{
+    address = {};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof address.sun_path)
+        return false;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    size = sizeof address;
+    if (path.front() == '@') {
+        address.sun_path[0] = 0;
+        size = socklen_t(offsetof(sockaddr_un, sun_path) + path.size());
+    }
+    return true;
+}
 
 Endpoint::Taken Endpoint::take(const WorkerOptions &options, std::string &error)
 {
@@ -84,21 +98,14 @@ Endpoint::Taken Endpoint::lockPidFile(std::string &error)
 bool Endpoint::listen(std::string &error)
 {
     const std::string &path = m_options.listen;
-    const bool abstract = path.front() == '@';
     sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) {
+    socklen_t size = 0;
+    if (!toAddress(path, address, size)) {
         error = "signalbox-worker: socket path " + path + " is longer than the system allows";
         return false;
     }
-    std::memcpy(address.sun_path, path.data(), path.size());
-    socklen_t size = sizeof address;
-    if (abstract) {
-        address.sun_path[0] = 0;
-        size = socklen_t(offsetof(sockaddr_un, sun_path) + path.size());
-    } else {
+    if (path.front() != '@')
         ::unlink(path.c_str()); // whoever made it is dead: we hold the lock
-    }
     Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!listener.isOpen() || ::bind(listener.get(), reinterpret_cast<sockaddr *>(&address), size) != 0 ||
         ::listen(listener.get(), 64) != 0) {

@@ -4,8 +4,13 @@
 #include "sandbox/worker/options.h"
 
 #include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 namespace sandbox {
+
+// Of a path or, with a leading @, an abstract name. False when it is too long.
+bool toAddress(const std::string &path, sockaddr_un &address, socklen_t &size);
 
 // The worker's name in the outside world: the locked pid file and the listening socket. A worker lives exactly as
 // long as that lock is held.

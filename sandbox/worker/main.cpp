@@ -1,7 +1,10 @@
+#include "sandbox/worker/describe.h"
+#include "sandbox/worker/relay.h"
 #include "sandbox/worker/worker.h"
 
 #include <cstdio>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -60,6 +63,12 @@ void leaveTerminal()
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && std::string_view(argv[1]) == "attach")
+        return sandbox::relay(argv[2]);
+    if (argc == 2 && std::string_view(argv[1]) == "describe") {
+        std::fputs(sandbox::describeContainer().c_str(), stdout);
+        return 0;
+    }
     sandbox::WorkerOptions options;
     std::string error;
     if (!sandbox::parseOptions(argc, argv, options, error)) {

@@ -52,6 +52,10 @@ bool parseOptions(int argc, char **argv, WorkerOptions &to, std::string &error)
             to.foreground = true;
             continue;
         }
+        if (name == "--stdio-link") {
+            to.stdioLink = true;
+            continue;
+        }
         if (i + 1 >= argc || !setOption(name, argv[i + 1], to)) {
             error = "signalbox-worker: option " + std::string(name) + " is unknown, has no value or a bad one";
             return false;

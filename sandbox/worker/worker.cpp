@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
@@ -48,6 +49,27 @@ Worker::Worker(WorkerOptions options, Endpoint endpoint, mode_t umaskOfHarness)
       m_harness(m_options.journalFolder, m_options.journalCap, umaskOfHarness), m_signals(openSignals()),
       m_idleSince(monotonicMs())
 {
+    if (m_options.stdioLink)
+        adoptStdio();
+}
+
+// The streams that the maker of a container holds are a peer like an accepted one. Null takes their numbers, so that no
+// file opened later is mistaken for them.
+void Worker::adoptStdio()
+{
+    Fd input(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    Fd output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3 && null >= 0; ++fd)
+        ::dup2(null, fd);
+    if (null > 2)
+        ::close(null);
+    if (!input.isOpen() || !output.isOpen())
+        return;
+    ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
+    ::fcntl(output.get(), F_SETFL, O_NONBLOCK);
+    ::fcntl(output.get(), F_SETPIPE_SZ, 1024 * 1024); // fewer wake-ups; a refusal changes nothing
+    m_connections.emplace_back(std::move(input), std::move(output), monotonicMs() + greetingMs);
 }
 
 void Worker::run()
@@ -91,8 +113,16 @@ void Worker::collect(PollSet &set)
     for (Connection &connection : m_connections) {
         const bool writes = connection.hasUnsent() || (&connection == m_attached && !m_allQueued);
         // Without any wanted event a hang-up is still reported, which is what is wanted here.
-        set.fds.push_back({connection.fd(), short((connection.mayRead() ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0});
+        const short reading = connection.mayRead() ? POLLIN : 0;
+        const short writing = writes ? POLLOUT : 0;
+        const bool isSocket = connection.inputFd() == connection.outputFd();
+        set.fds.push_back({connection.inputFd(), short(reading | (isSocket ? writing : 0)), 0});
         set.connections.push_back(&connection);
+    }
+    // The writing ends of connections over two pipes only end the wait. That nobody reads is told by the write itself.
+    for (Connection *connection : set.connections) {
+        if (connection->inputFd() != connection->outputFd())
+            set.add(connection->outputFd(), connection->hasUnsent() || (connection == m_attached && !m_allQueued) ? POLLOUT : 0);
     }
 }
 

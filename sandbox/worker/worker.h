@@ -23,6 +23,7 @@ private:
     struct PollSet;
 
     // worker.cpp
+    void adoptStdio();
     void pollOnce();
     void collect(PollSet &set);
     int timeoutMs(std::int64_t now) const;

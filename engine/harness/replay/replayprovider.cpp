@@ -20,9 +20,14 @@ sandbox::Error notSupported()
 QCoro::Task<sandbox::Result<sandbox::Computer>> ReplayProvider::ensure(sandbox::ComputerSpec spec)
 {
     const QString id = computerId(spec.sessionId, spec.generation);
-    const sandbox::Computer computer{id, spec.sessionId, spec.generation, sandbox::ComputerState::Running, spec.labels};
+    sandbox::Computer computer;
+    computer.id = id;
+    computer.sessionId = spec.sessionId;
+    computer.generation = spec.generation;
+    computer.state = sandbox::ComputerState::Running;
+    computer.labels = spec.labels;
     m_computers.insert(id, computer);
-    co_return sandbox::Computer(computer);
+    co_return computer;
 }
 
 QCoro::Task<sandbox::Result<std::optional<sandbox::Computer>>> ReplayProvider::find(QString sessionId, int generation)

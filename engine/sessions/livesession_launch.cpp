@@ -1,0 +1,144 @@
+// How a LiveSession starts a harness process: what it needs, whether it resumes, and the proof before it does.
+#include "engine/sessions/livesession.h"
+
+#include <QCoroFuture>
+#include <QFile>
+
+namespace engine {
+namespace {
+
+constexpr int startTimeoutMs = 60 * 1000;
+
+} // namespace
+
+QCoro::Task<Result<bool>> LiveSession::mustResume()
+{
+    if (m_agent.harness == HarnessKind::Replay)
+        co_return false;
+    if (m_session.native.transcriptSize >= 0)
+        co_return true;
+    // A first turn that never ended leaves a conversation that must not be created again.
+    const Result<bool> held = co_await m_place->holds(m_session.native);
+    co_return held;
+}
+
+Result<void> LiveSession::checkCredential(const LaunchContext &context) const
+{
+    if (m_agent.harness == HarnessKind::Replay || m_agent.keyVariable.isEmpty())
+        return {};
+    if (!context.hostEnvironment.value(m_agent.keyVariable).isEmpty() ||
+        m_agent.environment.contains(m_agent.keyVariable))
+        return {};
+    // A signed-in configuration folder of the person's own needs no key.
+    if (!m_agent.configFolder.isEmpty() &&
+        QFile::exists(m_agent.configFolder + QStringLiteral("/.credentials.json")))
+        return {};
+    return fail(ErrorCode::CredentialMissing,
+                tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
+                   "Signalbox again, or name another variable in the agent's settings. The prompt is kept.")
+                    .arg(m_agent.name, m_agent.keyVariable));
+}
+
+QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
+{
+    LaunchContext context;
+    context.agent = m_agent;
+    context.session = m_session;
+    context.resume = resume;
+    context.workspace = m_place->workspace();
+    context.hostEnvironment = m_parts.options.environment;
+    context.configFolder = m_place->configFolder();
+    if (m_agent.harness == HarnessKind::Replay) {
+        context.program = m_agent.recording;
+        co_return context;
+    }
+    const Result<void> credential = checkCredential(context);
+    if (!credential)
+        co_return tl::unexpected<Error>(credential.error());
+    const Result<HarnessProgram> program = co_await m_place->program();
+    if (!program)
+        co_return tl::unexpected<Error>(program.error());
+    context.program = program->path;
+    context.version = program->version;
+    if (!program->warning.isEmpty())
+        m_recorder.event(QStringLiteral("HarnessVersion"), program->warning);
+    const Result<void> prepared = co_await m_place->prepare();
+    if (!prepared)
+        co_return tl::unexpected<Error>(prepared.error());
+    co_return context;
+}
+
+QCoro::Task<Result<void>> LiveSession::launchHarness()
+{
+    const Result<bool> resume = co_await mustResume();
+    if (!resume)
+        co_return tl::unexpected<Error>(resume.error());
+    Result<LaunchContext> context = co_await launchContext(*resume);
+    if (!context)
+        co_return tl::unexpected<Error>(context.error());
+    if (*resume) {
+        const Result<void> verified = co_await m_place->verify(m_session.native);
+        if (!verified)
+            co_return verified;
+    }
+    if (m_detached)
+        co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
+    if (!m_channel)
+        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
+    m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");
+    m_driver = makeClaudeDriver(m_parts.tools);
+    ChannelState state = m_recorder.channel();
+    state.launch += 1;
+    state.outputOffset = 0;
+    state.errorOffset = 0;
+    const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
+    if (!kept)
+        co_return kept;
+    m_recorder.setChannel(state);
+    m_splitter.reset(0);
+    m_outputSeen = 0;
+    m_errorSeen = 0;
+    m_errorTail.clear();
+    m_unwritten.clear();
+    const QFuture<Result<void>> started = startSettled(startTimeoutMs, context->program);
+    sandbox::LaunchSpec spec = m_driver->launchSpec(*context);
+    // Two processes on one conversation would fork its transcript silently: the worker holds this while it lives.
+    if (m_agent.harness != HarnessKind::Replay)
+        spec.lockFile = QStringLiteral("%1/signalbox-%2.lock").arg(context->configFolder, m_session.native.nativeSessionId);
+    m_channel->launch(spec);
+    run(m_driver->begin(*context));
+    Result<void> result = co_await started;
+    if (result) {
+        setState(State::Ready);
+        co_return result;
+    }
+    if (m_channel && !m_exited)
+        m_channel->killHarness();
+    co_return result;
+}
+
+QCoro::Task<Result<NativeIdentity>> LiveSession::snapshotNative()
+{
+    if (!m_place)
+        co_return fail(ErrorCode::NativeResumeFailed, tr("Session %1 has no computer.").arg(m_id.value));
+    const std::shared_ptr<NativePlace> place = m_place; // a new computer may come meanwhile
+    const Result<NativeIdentity> now = co_await place->snapshot(m_session.native);
+    co_return now;
+}
+
+QFuture<Result<void>> LiveSession::startSettled(int timeoutMs, const QString &what)
+{
+    m_starting = std::make_shared<QPromise<Result<void>>>();
+    m_starting->start();
+    const std::weak_ptr<QPromise<Result<void>>> pending = m_starting;
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(timeoutMs), this, [this, pending, timeoutMs, what] {
+        if (pending.lock() && pending.lock() == m_starting)
+            settleStart(fail(ErrorCode::HarnessFailed, tr("%1 did not get ready within %2 s and was stopped. Try again; the "
+                                                          "Raw pane shows what it wrote.")
+                                                           .arg(what)
+                                                           .arg(timeoutMs / 1000)));
+    });
+    return m_starting->future();
+}
+
+} // namespace engine
