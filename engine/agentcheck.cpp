@@ -54,9 +54,17 @@ Result<void> checkAgent(const Agent &agent)
                                                     "Signalbox starts in.")
                                                 .arg(it.key()));
     }
+    if (agent.sandbox.cpus < 0.1 || agent.sandbox.cpus > 256)
+        return fail(ErrorCode::Invalid, trAgent("The number of processors is from 0.1 to 256, not %1.").arg(agent.sandbox.cpus));
+    static const QRegularExpression image(QStringLiteral("^[a-z0-9][A-Za-z0-9_.:/@-]*$"));
+    if (!agent.sandbox.image.isEmpty() && !image.match(agent.sandbox.image).hasMatch())
+        return fail(ErrorCode::Invalid, trAgent("\"%1\" is no name of an image. Names look like signalbox-agent:latest.").arg(agent.sandbox.image));
     for (const Result<void> &checked :
          {inRange(trAgent("The approval time-out (seconds)"), agent.approvalTimeoutSeconds, 5, 7 * 24 * 3600),
           inRange(trAgent("The warm time (seconds)"), agent.warmSeconds, 0, 24 * 3600),
+          inRange(trAgent("The memory (MB)"), agent.sandbox.memoryMb, 128, 1024 * 1024),
+          inRange(trAgent("The number of processes"), agent.sandbox.processes, 16, 1000000),
+          inRange(trAgent("The size of /tmp (MB)"), agent.sandbox.temporaryMb, 16, 1024 * 1024),
           inRange(trAgent("The turn limit"), agent.maxTurns, 0, 10000),
           inRange(trAgent("The number of attempts"), agent.maxAttempts, 1, 10),
           inRange(trAgent("The number of waiting runs"), agent.maxQueued, 1, 10000)}) {

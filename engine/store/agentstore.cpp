@@ -22,13 +22,24 @@ Json jsonOfList(const QStringList &list)
     return array;
 }
 
+Json sandboxJson(const Agent &agent)
+{
+    return {{"provider", settingText(agent.provider)},
+            {"image", settingText(agent.sandbox.image)},
+            {"memory_mb", agent.sandbox.memoryMb},
+            {"cpus", agent.sandbox.cpus},
+            {"processes", agent.sandbox.processes},
+            {"temporary_mb", agent.sandbox.temporaryMb},
+            {"warm_computer_seconds", agent.warmSeconds}};
+}
+
 QByteArray settingsOf(const Agent &agent)
 {
     Json environment = Json::object();
     for (auto it = agent.environment.cbegin(); it != agent.environment.cend(); ++it)
         environment[settingText(it.key())] = settingText(it.value());
     const Json settings{{"harness", settingText(toString(agent.harness))},
-                        {"provider", settingText(agent.provider)},
+                        {"sandbox", sandboxJson(agent)},
                         {"program", settingText(agent.program)},
                         {"model", settingText(agent.model)},
                         {"base_url", settingText(agent.baseUrl)},
@@ -42,7 +53,6 @@ QByteArray settingsOf(const Agent &agent)
                         {"disallowed_tools", jsonOfList(agent.disallowedTools)},
                         {"environment", environment},
                         {"approval_timeout_seconds", agent.approvalTimeoutSeconds},
-                        {"warm_seconds", agent.warmSeconds},
                         {"max_turns", agent.maxTurns},
                         {"max_attempts", agent.maxAttempts},
                         {"max_queued", agent.maxQueued},
@@ -76,6 +86,32 @@ void readSetting(const Json &settings, const char *key, QStringList &into)
     }
 }
 
+// The object "sandbox" holds what was spread over the settings before; both places are read, the new one wins.
+void readSandbox(const Json &settings, Agent &agent)
+{
+    for (const auto &[old, place] : {std::pair("provider", "sandbox.provider"), std::pair("sandbox_provider", "sandbox.provider"),
+                                     std::pair("warm_seconds", "sandbox.warm_computer_seconds"),
+                                     std::pair("warm_sandbox_seconds", "sandbox.warm_computer_seconds")}) {
+        if (settings.contains(old))
+            agent.oldSpellings.append(QStringLiteral("%1 -> %2").arg(QLatin1String(old), QLatin1String(place)));
+    }
+    readSetting(settings, "sandbox_provider", agent.provider);
+    readSetting(settings, "provider", agent.provider);
+    readSetting(settings, "warm_sandbox_seconds", agent.warmSeconds);
+    readSetting(settings, "warm_seconds", agent.warmSeconds);
+    const auto sandbox = settings.find("sandbox");
+    if (sandbox == settings.end() || !sandbox->is_object())
+        return;
+    readSetting(*sandbox, "provider", agent.provider);
+    readSetting(*sandbox, "image", agent.sandbox.image);
+    readSetting(*sandbox, "memory_mb", agent.sandbox.memoryMb);
+    readSetting(*sandbox, "processes", agent.sandbox.processes);
+    readSetting(*sandbox, "temporary_mb", agent.sandbox.temporaryMb);
+    readSetting(*sandbox, "warm_computer_seconds", agent.warmSeconds);
+    if (const auto cpus = sandbox->find("cpus"); cpus != sandbox->end() && cpus->is_number())
+        agent.sandbox.cpus = cpus->get<double>();
+}
+
 Result<Agent> agentOf(const Row &row)
 {
     Agent agent;
@@ -104,7 +140,7 @@ Result<Agent> agentOf(const Row &row)
     }
     agent.harness = *harnessKind;
     agent.gate = *gateKind;
-    readSetting(settings, "provider", agent.provider);
+    readSandbox(settings, agent);
     readSetting(settings, "program", agent.program);
     readSetting(settings, "model", agent.model);
     readSetting(settings, "base_url", agent.baseUrl);
@@ -116,7 +152,6 @@ Result<Agent> agentOf(const Row &row)
     readSetting(settings, "allowed_tools", agent.allowedTools);
     readSetting(settings, "disallowed_tools", agent.disallowedTools);
     readSetting(settings, "approval_timeout_seconds", agent.approvalTimeoutSeconds);
-    readSetting(settings, "warm_seconds", agent.warmSeconds);
     readSetting(settings, "max_turns", agent.maxTurns);
     readSetting(settings, "max_attempts", agent.maxAttempts);
     readSetting(settings, "max_queued", agent.maxQueued);

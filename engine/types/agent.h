@@ -9,6 +9,18 @@
 
 namespace engine {
 
+// The computer that sessions of an agent get, where the provider makes one.
+struct SandboxSettings
+{
+    QString image;        // empty: the provider's default
+    int memoryMb = 2048;
+    double cpus = 2;
+    int processes = 512;
+    int temporaryMb = 512; // of /tmp; counts to memoryMb
+
+    bool operator==(const SandboxSettings &) const = default;
+};
+
 // How one kind of session is run: harness, model, limits. A plain value; the store keeps `settings` as JSON.
 // The model's key is never here: only the name of the environment variable that holds it.
 struct Agent
@@ -17,6 +29,7 @@ struct Agent
     QString name;
     HarnessKind harness = HarnessKind::Claude;
     QString provider = QStringLiteral("host"); // name of a sandbox provider; "host" has no isolation and says so
+    SandboxSettings sandbox;
     QString program;                           // path of the harness program; empty: searched (PATH, npm folder)
     QString model;                             // empty: the harness's own default
     QString baseUrl;                           // empty: ANTHROPIC_BASE_URL of the environment, else the vendor's
@@ -37,6 +50,7 @@ struct Agent
     QString recording;      // replay: a recording's path or ":/demo/name.jsonl"
     double replaySpeed = 1; // replay: 2 = twice as fast; 0 = without waiting
     bool archived = false;
+    QStringList oldSpellings; // settings that were read from an old place; told once, then stored at the new one
     QDateTime createdAt;
     QDateTime updatedAt;
 
