@@ -33,7 +33,7 @@ HijackedStream::HijackedStream(const QString &socketPath, const QByteArray &requ
         receive();
     });
     connect(&m_socket, &QLocalSocket::errorOccurred, this, [this](QLocalSocket::LocalSocketError error) {
-        if (m_state == State::Connecting && m_socket.state() == QLocalSocket::UnconnectedState)
+        if (m_state == State::Connecting) // the socket itself says so, too, at this moment
             end(connectFailure(m_path, error, m_socket.errorString()).message);
     });
     m_parser.setOnBody([this](const char *bytes, qsizetype count) {

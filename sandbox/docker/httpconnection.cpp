@@ -44,20 +44,19 @@ HttpConnection::HttpConnection(const QString &socketPath) : m_path(socketPath)
                  .arg(m_path, QString::fromLatin1(m_request.method), m_request.path)
                  .arg(m_request.limit.count() / 1000));
     });
-    connect(&m_socket, &QLocalSocket::connected, this, &HttpConnection::write);
+    connect(&m_socket, &QLocalSocket::connected, this, [this] {
+        m_wasOpen = true;
+        write();
+    });
     connect(&m_socket, &QLocalSocket::readyRead, this, &HttpConnection::receive);
     connect(&m_socket, &QLocalSocket::disconnected, this, &HttpConnection::ended);
     connect(&m_socket, &QLocalSocket::bytesWritten, this, [this] {
         m_limit.start();
         pumpUpload();
     });
-    // A connection that never came to be ends without `disconnected`.
+    // A connection that never came to be ends without `disconnected`; the socket still says "connecting" at this moment.
     connect(&m_socket, &QLocalSocket::errorOccurred, this, [this](QLocalSocket::LocalSocketError error) {
-        if (!m_promise || m_socket.state() != QLocalSocket::UnconnectedState || m_exchanges > 1 || m_anyByte)
-            return;
-        if (error == QLocalSocket::PeerClosedError)
-            ended();
-        else
+        if (m_promise && !m_wasOpen)
             answer(tl::unexpected<Error>(connectFailure(m_path, error, m_socket.errorString())));
     });
     m_parser.setOnBody([this](const char *bytes, qsizetype count) {

@@ -43,6 +43,7 @@ private:
     DockerReply m_reply;
     std::unique_ptr<QPromise<Result<DockerReply>>> m_promise;
     int m_exchanges = 0;
+    bool m_wasOpen = false;
     bool m_anyByte = false;
     bool m_stale = false;
     bool m_uploading = false;

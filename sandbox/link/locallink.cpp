@@ -11,12 +11,15 @@ constexpr qint64 readBufferBytes = 4 * 1024 * 1024;
 
 LocalLink::LocalLink(const QString &socketPath) : m_path(socketPath)
 {
-    connect(&m_socket, &QLocalSocket::connected, this, &ByteLink::opened);
+    connect(&m_socket, &QLocalSocket::connected, this, [this] {
+        m_wasOpen = true;
+        emit opened();
+    });
     connect(&m_socket, &QLocalSocket::readyRead, this, &ByteLink::readyRead);
     connect(&m_socket, &QLocalSocket::disconnected, this, &LocalLink::end);
-    // A connection that never came to be ends without `disconnected`.
+    // A connection that never came to be ends without `disconnected`; the socket still says "connecting" at this moment.
     connect(&m_socket, &QLocalSocket::errorOccurred, this, [this] {
-        if (m_socket.state() == QLocalSocket::UnconnectedState)
+        if (!m_wasOpen)
             end();
     });
     m_socket.setReadBufferSize(readBufferBytes);

@@ -28,6 +28,7 @@ private:
 
     QString m_path;
     QLocalSocket m_socket;
+    bool m_wasOpen = false;
     bool m_ended = false;
 };
 

@@ -26,10 +26,12 @@ public:
     bool importBase(const QString &tag);
 
 private:
+    bool startContainerd();
     void removeContainers();
     void endStrays();
 
     QTemporaryDir m_folder{QStringLiteral("/tmp/sbd-XXXXXX")}; // short: socket paths have a limit
+    QProcess m_containerd; // of our own, so that a killed daemon finds it as it was
     QProcess m_process;
     bool m_liveRestore = true;
     QString m_error;
