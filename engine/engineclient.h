@@ -61,6 +61,25 @@ public:
     virtual void markSeen(const QList<ApprovalId> &ids, const QString &who) = 0;
     virtual QFuture<Result<QList<AuditEntry>>> audit(int limit) = 0;
 
+    // Sandboxes. The session's computer is meant wherever only a session is named.
+    virtual QFuture<Result<SandboxEngine>> sandboxEngine() = 0;
+    // With `usage` also processor and memory, which costs the container engine about a second.
+    virtual QFuture<Result<QList<Computer>>> computers(bool usage) = 0;
+    // Read back from the engine and from inside, now.
+    virtual QFuture<Result<QList<Protection>>> checklist(const SessionId &id) = 0;
+    // NotSupported where the provider cannot.
+    virtual QFuture<Result<void>> pauseComputer(const SessionId &id, const QString &who) = 0;
+    virtual QFuture<Result<void>> resumeComputer(const SessionId &id, const QString &who) = 0;
+    // Conflict while a run is active. Workspace and conversation stay; the next prompt makes a new computer.
+    virtual QFuture<Result<void>> stopComputer(const SessionId &id, const QString &who) = 0;
+    virtual QFuture<Result<QList<Leftover>>> leftovers() = 0;
+    // Conflict for one that is in use.
+    virtual QFuture<Result<void>> removeLeftover(const Leftover &leftover, const QString &who) = 0;
+    virtual QFuture<Result<QList<AgentImage>>> images() = 0;
+    // Answers when the build has begun; its progress and end arrive with the feed. Conflict while another one runs.
+    virtual QFuture<Result<void>> buildImage(const ImageRequest &request, const QString &who) = 0;
+    virtual void cancelImageBuild() = 0;
+
     // Settings of the engine: "queue.max_concurrency", "queue.per_session", "approvals.continue_after_resolving".
     virtual QFuture<Result<QMap<QString, QString>>> settings() = 0;
     virtual QFuture<Result<void>> setSetting(const QString &key, const QString &value, const QString &who) = 0;

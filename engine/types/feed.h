@@ -3,6 +3,7 @@
 #include "engine/types/agent.h"
 #include "engine/types/approval.h"
 #include "engine/types/block.h"
+#include "engine/types/computer.h"
 #include "engine/types/error.h"
 #include "engine/types/run.h"
 #include "engine/types/session.h"
@@ -47,6 +48,8 @@ struct FeedBatch
     QList<Agent> agents;
     QList<Notice> notices;
     bool settingsChanged = false;
+    bool computersChanged = false; // ask again
+    QList<ImageProgress> imageProgress;
     Counts counts;
 };
 
