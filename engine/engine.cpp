@@ -8,6 +8,7 @@
 #include <QProcessEnvironment>
 #include <QSysInfo>
 #include <QTimer>
+#include <QUuid>
 
 namespace engine {
 namespace {
@@ -24,12 +25,34 @@ QMap<QString, QString> processEnvironment()
     return environment;
 }
 
+// Whose things in the container engine are ours is told by an id that the store was given once.
+sandbox::DockerOptions dockerOptionsOf(Stores &stores, const EngineOptions &options)
+{
+    const QString key = QStringLiteral("installation.id");
+    const Result<std::optional<QString>> known = stores.settings.get(key);
+    QString id = known && *known ? **known : QString();
+    if (known && id.isEmpty()) {
+        id = QUuid::createUuid().toString(QUuid::WithoutBraces);
+        if (!stores.settings.set(key, id))
+            id.clear();
+    }
+    sandbox::DockerOptions docker;
+    docker.socket = options.dockerSocket;
+    for (auto at = options.environment.begin(); at != options.environment.end(); ++at)
+        docker.environment.insert(at.key(), at.value());
+    docker.workerProgram = options.workerProgram;
+    docker.installId = id;
+    return docker;
+}
+
 SessionParts sessionPartsOf(EngineParts &parts, const EngineOptions &options)
 {
     return {parts.stores, parts.feed, *parts.clock, parts.tools, parts.programs, options,
             [&parts](const Agent &agent) -> sandbox::Provider * {
                 if (agent.harness == HarnessKind::Replay)
                     return &parts.replayProvider;
+                if (agent.provider == parts.dockerProvider.name())
+                    return &parts.dockerProvider;
                 return agent.provider == parts.hostProvider.name() ? &parts.hostProvider : nullptr;
             },
             parts.tasks};
@@ -46,9 +69,11 @@ EngineParts::EngineParts(const EngineOptions &options, InstanceLock held, std::u
                          std::unique_ptr<Clock> time, const QString &owner)
     : lock(std::move(held)), database(std::move(opened)), clock(std::move(time)), instance(owner), stores(*database),
       feed(stores, *clock), hostProvider(options.workerProgram, options.runtimeFolder, options.dataFolder),
+      dockerProvider(dockerOptionsOf(stores, options)),
       sessionParts(sessionPartsOf(*this, options)), desk(stores, feed, *clock), host(sessionParts, desk),
       executor(sessionParts, host), dispatcher(stores, feed, *clock, owner, options.pollMs),
-      rescuer(sessionParts, host, executor, desk, hostProvider, owner)
+      rescuer(sessionParts, host, executor, desk, {&hostProvider, &dockerProvider}, owner),
+      sandboxes(sessionParts, host, hostProvider, dockerProvider)
 {
 }
 
@@ -131,6 +156,7 @@ void Engine::connectParts()
         for (const Waiter &waiter : std::as_const(due))
             waiter.answer(run);
     });
+    parts.dockerProvider.setListener([&parts] { parts.feed.noteComputers(); });
     connect(&parts.dispatcher, &Dispatcher::claimed, this, [&parts](const Run &run) { parts.executor.execute(run); });
     connect(&parts.executor, &TurnExecutor::settled, this, [&parts](const Run &run) {
         parts.host.runSettled(run.sessionId);

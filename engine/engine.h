@@ -3,6 +3,7 @@
 #include "engine/engineoptions.h"
 #include "engine/types/feed.h"
 
+#include <QCoroTask>
 #include <QObject>
 #include <QSet>
 #include <memory>
@@ -44,6 +45,17 @@ public:
     void continueRun(const RunId &id, const QString &who, bool wait, const Answer<Continued> &answer);
     void extendApproval(const ApprovalId &id, int seconds, const QString &who, const Answer<Approval> &answer);
     void markSeen(const QList<ApprovalId> &ids, const QString &who);
+    void sandboxEngine(const Answer<SandboxEngine> &answer);
+    void computers(bool usage, const Answer<QList<Computer>> &answer);
+    void checklist(const SessionId &id, const Answer<QList<Protection>> &answer);
+    void pauseComputer(const SessionId &id, const QString &who, const Answer<void> &answer);
+    void resumeComputer(const SessionId &id, const QString &who, const Answer<void> &answer);
+    void stopComputer(const SessionId &id, const QString &who, const Answer<void> &answer);
+    void leftovers(const Answer<QList<Leftover>> &answer);
+    void removeLeftover(const Leftover &leftover, const QString &who, const Answer<void> &answer);
+    void images(const Answer<QList<AgentImage>> &answer);
+    void buildImage(const ImageRequest &request, const QString &who, const Answer<void> &answer);
+    void cancelImageBuild();
     void setSetting(const QString &key, const QString &value, const QString &who, const Answer<void> &answer);
     void status(const Answer<EngineStatus> &answer);
     void doctor(const Answer<QList<Finding>> &answer);
@@ -62,7 +74,15 @@ private:
     void finishStop(int waitedMs);
     Result<void> applySettings();
     // True when the engine is up; otherwise answers with the reason.
-    template <class T> bool isUp(const Answer<T> &answer) const;
+    template <class T> bool isUp(const Answer<T> &answer) const
+    {
+        const bool isUp = m_parts && !m_stopping;
+        if (!isUp)
+            answer(tl::unexpected<Error>(whyDown()));
+        return isUp;
+    }
+    Error whyDown() const;
+    template <class T> void later(QCoro::Task<Result<T>> work, const Answer<T> &answer);
     void audit(const QString &who, const QString &what, const QString &subject, const QString &detail = {});
     Result<Session> freshSession(const SessionId &id) const;
 

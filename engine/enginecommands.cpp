@@ -26,13 +26,9 @@ template <class T> Result<T> errorOf(const Error &error)
 
 } // namespace
 
-template <class T> bool Engine::isUp(const Answer<T> &answer) const
+Error Engine::whyDown() const
 {
-    if (m_parts && !m_stopping)
-        return true;
-    const Error none{ErrorCode::ShuttingDown, tr("The engine is not running."), {}};
-    answer(tl::unexpected<Error>(m_failure.message.isEmpty() ? none : m_failure));
-    return false;
+    return m_failure.message.isEmpty() ? Error{ErrorCode::ShuttingDown, tr("The engine is not running."), {}} : m_failure;
 }
 
 void Engine::audit(const QString &who, const QString &what, const QString &subject, const QString &detail)
@@ -139,12 +135,13 @@ void Engine::deleteSession(const SessionId &id, const QString &who, const Answer
 {
     if (!isUp(answer))
         return;
+    const Result<Session> session = m_parts->stores.sessions.get(id);
     if (const Result<void> removed = m_parts->stores.sessions.remove(id, m_parts->clock->now()); !removed)
         return answer(removed);
     audit(who, QStringLiteral("session.delete"), id.value);
     if (LiveSession *live = m_parts->host.find(id))
         live->recorder().close();
-    m_parts->host.forget(id);
+    m_parts->sandboxes.forget(id, session ? session->agentId : AgentId{});
     m_parts->feed.noteRemoved(id);
     answer({});
 }

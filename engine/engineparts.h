@@ -4,6 +4,7 @@
 #include "engine/harness/programfinder.h"
 #include "engine/harness/replay/replayprovider.h"
 #include "engine/queue/dispatcher.h"
+#include "engine/sandboxes/sandboxdesk.h"
 #include "engine/sessions/rescuer.h"
 #include "engine/store/instancelock.h"
 #include "engine/tools/consoletools.h"
@@ -33,6 +34,7 @@ struct EngineParts
     ProgramFinder programs;
     ConsoleTools tools;
     sandbox::HostProvider hostProvider;
+    sandbox::DockerProvider dockerProvider;
     ReplayProvider replayProvider;
     SessionParts sessionParts;
     ApprovalDesk desk;
@@ -40,6 +42,7 @@ struct EngineParts
     TurnExecutor executor;
     Dispatcher dispatcher;
     Rescuer rescuer;
+    SandboxDesk sandboxes;
     QList<Waiter> waiters;
     QSet<SessionId> warm;
 };

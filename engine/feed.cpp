@@ -107,6 +107,18 @@ void Feed::noteNotice(const Notice &notice)
     schedule();
 }
 
+void Feed::noteComputers()
+{
+    m_batch.computersChanged = true;
+    schedule();
+}
+
+void Feed::noteImageProgress(const ImageProgress &progress)
+{
+    m_batch.imageProgress.append(progress);
+    schedule();
+}
+
 void Feed::noteSettings()
 {
     m_batch.settingsChanged = true;

@@ -35,6 +35,8 @@ public:
     void noteAgent(const Agent &agent);
     void noteNotice(const Notice &notice);
     void noteSettings();
+    void noteComputers();
+    void noteImageProgress(const ImageProgress &progress);
     void flush();
 
 signals:

@@ -241,6 +241,62 @@ QFuture<Result<QList<AuditEntry>>> LocalEngineClient::audit(int limit)
     return query<QList<AuditEntry>>([=](Reader &reader) { return reader.stores().audit.list(limit); });
 }
 
+QFuture<Result<SandboxEngine>> LocalEngineClient::sandboxEngine()
+{
+    return command<SandboxEngine>([](Engine &engine, const Answer<SandboxEngine> &answer) { engine.sandboxEngine(answer); });
+}
+
+QFuture<Result<QList<Computer>>> LocalEngineClient::computers(bool usage)
+{
+    return command<QList<Computer>>([=](Engine &engine, const Answer<QList<Computer>> &answer) { engine.computers(usage, answer); });
+}
+
+QFuture<Result<QList<Protection>>> LocalEngineClient::checklist(const SessionId &id)
+{
+    return command<QList<Protection>>([=](Engine &engine, const Answer<QList<Protection>> &answer) { engine.checklist(id, answer); });
+}
+
+QFuture<Result<void>> LocalEngineClient::pauseComputer(const SessionId &id, const QString &who)
+{
+    return command<void>([=](Engine &engine, const Answer<void> &answer) { engine.pauseComputer(id, who, answer); });
+}
+
+QFuture<Result<void>> LocalEngineClient::resumeComputer(const SessionId &id, const QString &who)
+{
+    return command<void>([=](Engine &engine, const Answer<void> &answer) { engine.resumeComputer(id, who, answer); });
+}
+
+QFuture<Result<void>> LocalEngineClient::stopComputer(const SessionId &id, const QString &who)
+{
+    return command<void>([=](Engine &engine, const Answer<void> &answer) { engine.stopComputer(id, who, answer); });
+}
+
+QFuture<Result<QList<Leftover>>> LocalEngineClient::leftovers()
+{
+    return command<QList<Leftover>>([](Engine &engine, const Answer<QList<Leftover>> &answer) { engine.leftovers(answer); });
+}
+
+QFuture<Result<void>> LocalEngineClient::removeLeftover(const Leftover &leftover, const QString &who)
+{
+    return command<void>([=](Engine &engine, const Answer<void> &answer) { engine.removeLeftover(leftover, who, answer); });
+}
+
+QFuture<Result<QList<AgentImage>>> LocalEngineClient::images()
+{
+    return command<QList<AgentImage>>([](Engine &engine, const Answer<QList<AgentImage>> &answer) { engine.images(answer); });
+}
+
+QFuture<Result<void>> LocalEngineClient::buildImage(const ImageRequest &request, const QString &who)
+{
+    return command<void>([=](Engine &engine, const Answer<void> &answer) { engine.buildImage(request, who, answer); });
+}
+
+void LocalEngineClient::cancelImageBuild()
+{
+    if (!m_shutDown)
+        QMetaObject::invokeMethod(m_engine, [engine = m_engine] { engine->cancelImageBuild(); });
+}
+
 QFuture<Result<QMap<QString, QString>>> LocalEngineClient::settings()
 {
     return query<QMap<QString, QString>>([](Reader &reader) { return reader.stores().settings.all(); });

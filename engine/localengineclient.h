@@ -53,6 +53,17 @@ public:
     QFuture<Result<Approval>> extendApproval(const ApprovalId &id, int seconds, const QString &who) override;
     void markSeen(const QList<ApprovalId> &ids, const QString &who) override;
     QFuture<Result<QList<AuditEntry>>> audit(int limit) override;
+    QFuture<Result<SandboxEngine>> sandboxEngine() override;
+    QFuture<Result<QList<Computer>>> computers(bool usage) override;
+    QFuture<Result<QList<Protection>>> checklist(const SessionId &id) override;
+    QFuture<Result<void>> pauseComputer(const SessionId &id, const QString &who) override;
+    QFuture<Result<void>> resumeComputer(const SessionId &id, const QString &who) override;
+    QFuture<Result<void>> stopComputer(const SessionId &id, const QString &who) override;
+    QFuture<Result<QList<Leftover>>> leftovers() override;
+    QFuture<Result<void>> removeLeftover(const Leftover &leftover, const QString &who) override;
+    QFuture<Result<QList<AgentImage>>> images() override;
+    QFuture<Result<void>> buildImage(const ImageRequest &request, const QString &who) override;
+    void cancelImageBuild() override;
     QFuture<Result<QMap<QString, QString>>> settings() override;
     QFuture<Result<void>> setSetting(const QString &key, const QString &value, const QString &who) override;
     QFuture<Result<EngineStatus>> status() override;

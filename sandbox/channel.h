@@ -8,7 +8,17 @@
 
 namespace sandbox {
 
-enum class Failure { NotSupported, Absent, Unreachable, Refused, Stale, Protocol, LaunchFailed, Busy };
+enum class Failure {
+    NotSupported,
+    Absent,
+    Unreachable, // the worker is gone or does not answer
+    Unavailable, // the provider itself cannot be asked now; that says nothing of its computers
+    Refused,
+    Stale,
+    Protocol,
+    LaunchFailed,
+    Busy
+};
 
 struct Error
 {

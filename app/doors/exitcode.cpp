@@ -29,6 +29,7 @@ ExitCode exitCodeOf(ErrorCode code)
     case ErrorCode::CredentialMissing:
     case ErrorCode::SandboxFailed:
     case ErrorCode::WorkerUnreachable:
+    case ErrorCode::SandboxUnavailable:
     case ErrorCode::HarnessFailed:
     case ErrorCode::NativeResumeFailed:
     case ErrorCode::NotSupported:

@@ -102,6 +102,8 @@ public:
     QCoro::Task<> end();
     // Flushes and lets go; the harness goes on under its worker.
     void detach();
+    // Somebody paused or resumed the computer; a paused one is resumed before it is given a prompt.
+    void computerWasPaused(bool paused) { m_paused = paused; }
     Recorder &recorder() { return m_recorder; }
     // Size and hash of the conversation as they are now.
     QCoro::Task<Result<NativeIdentity>> snapshotNative();
@@ -126,6 +128,7 @@ private:
     QCoro::Task<Result<void>> openChannel(bool create);
     QCoro::Task<Result<LaunchContext>> launchContext(bool resume);
     QCoro::Task<Result<void>> launchHarness();
+    QCoro::Task<Result<void>> wakeComputer();
     QFuture<bool> idle();
     QCoro::Task<Result<void>> untilIdle();
     Result<void> checkCredential(const LaunchContext &context) const;
@@ -174,6 +177,7 @@ private:
     std::shared_ptr<QPromise<TurnOutcome>> m_turn;
     QString m_how;
     QDateTime m_idleSince;
+    bool m_paused = false;
     bool m_exited = true;
     bool m_storageFailed = false;
     bool m_credentialRefused = false;

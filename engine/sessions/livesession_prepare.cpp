@@ -2,6 +2,7 @@
 #include "engine/sessions/livesession.h"
 
 #include <QCoroFuture>
+#include <QCoroTimer>
 #include <QPointer>
 #include <QSet>
 
@@ -10,10 +11,13 @@ namespace {
 
 constexpr int idleTimeoutMs = 10 * 1000;
 constexpr int reconnectTries = 5;
+constexpr int unavailablePauseMs = 500;
+constexpr int longestUnavailableMs = 10 * 60 * 1000;
 
 Error fromSandbox(const sandbox::Error &error)
 {
     const ErrorCode code = error.failure == sandbox::Failure::Unreachable ? ErrorCode::WorkerUnreachable
+                           : error.failure == sandbox::Failure::Unavailable ? ErrorCode::SandboxUnavailable
                            : error.failure == sandbox::Failure::NotSupported ? ErrorCode::NotSupported
                            : error.failure == sandbox::Failure::Stale        ? ErrorCode::Stale
                                                                              : ErrorCode::SandboxFailed;
@@ -58,6 +62,9 @@ QCoro::Task<> LiveSession::prepare()
 QCoro::Task<Result<void>> LiveSession::prepareProcess()
 {
     if (m_state == State::Ready && m_channel) {
+        const Result<void> awake = co_await wakeComputer();
+        if (!awake)
+            co_return awake;
         m_how = QStringLiteral("warm");
         co_return Result<void>{};
     }
@@ -118,6 +125,18 @@ QCoro::Task<Result<void>> LiveSession::untilIdle()
                        .arg(idleTimeoutMs / 1000));
 }
 
+// A process that waits in a paused computer takes no prompt.
+QCoro::Task<Result<void>> LiveSession::wakeComputer()
+{
+    if (!m_paused)
+        co_return Result<void>{};
+    const auto resumed = co_await m_provider->resume(m_computer);
+    if (!resumed)
+        co_return tl::unexpected<Error>(fromSandbox(resumed.error()));
+    m_paused = false;
+    co_return Result<void>{};
+}
+
 QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
 {
     Result<Session> session = m_parts.stores.sessions.get(m_id);
@@ -148,7 +167,10 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     const bool alive = *found && (*found)->state != sandbox::ComputerState::Absent &&
                        (*found)->state != sandbox::ComputerState::Stopped;
     if (!alive && !create)
-        co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 is gone.").arg(m_id.value));
+        co_return fail(ErrorCode::WorkerUnreachable,
+                       *found && !(*found)->why.isEmpty()
+                           ? tr("The computer of session %1 has ended: %2.").arg(m_id.value, (*found)->why)
+                           : tr("The worker of session %1 is gone.").arg(m_id.value));
     if (!alive && state.launch > 0) {
         state = ChannelState{state.epoch, state.generation + 1, 0, 0, 0};
         const Result<void> moved = m_parts.stores.sessions.setGeneration(m_id, state.generation);
@@ -159,12 +181,18 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     spec.sessionId = m_id.value;
     spec.generation = state.generation;
     spec.workspace = m_session.workspace;
+    spec.image = m_agent.sandbox.image;
+    spec.limits.memoryBytes = qint64(m_agent.sandbox.memoryMb) * 1024 * 1024;
+    spec.limits.cpus = m_agent.sandbox.cpus;
+    spec.limits.processes = m_agent.sandbox.processes;
+    spec.limits.temporaryBytes = qint64(m_agent.sandbox.temporaryMb) * 1024 * 1024;
     spec.labels.insert(QStringLiteral("recording"), m_agent.recording);
     spec.labels.insert(QStringLiteral("speed"), QString::number(m_agent.replaySpeed));
     auto computer = co_await m_provider->ensure(spec);
     if (!computer)
         co_return tl::unexpected<Error>(fromSandbox(computer.error()));
     m_computer = *computer;
+    m_paused = false;
     state.epoch += 1;
     const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
     if (!kept)
@@ -321,6 +349,7 @@ QCoro::Task<> LiveSession::reconnect(sandbox::Error error)
 {
     const RunningTask task(m_parts.tasks);
     QPointer<LiveSession> self(this);
+    int unavailableMs = 0;
     for (int attempt = 0; attempt < reconnectTries; ++attempt) {
         const State before = m_state;
         const Result<void> opened = co_await openChannel(false);
@@ -334,8 +363,22 @@ QCoro::Task<> LiveSession::reconnect(sandbox::Error error)
                 setState(State::Ready);
             co_return;
         }
-        if (!opened && opened.error().code == ErrorCode::WorkerUnreachable)
+        if (!opened && opened.error().code == ErrorCode::WorkerUnreachable) {
+            error = {sandbox::Failure::Unreachable, opened.error().message, error.detail};
             break; // the provider says that it is gone
+        }
+        if (!opened && opened.error().code == ErrorCode::SandboxUnavailable) {
+            // That the provider does not answer says nothing of the computer, which may well work on.
+            if (unavailableMs == 0)
+                note(BlockKind::Warning, tr("The container engine does not answer. The turn goes on as soon as it does: %1")
+                                             .arg(opened.error().message));
+            if (unavailableMs < longestUnavailableMs)
+                attempt = -1;
+            unavailableMs += unavailablePauseMs;
+            co_await QCoro::sleepFor(std::chrono::milliseconds(unavailablePauseMs));
+            if (!self || m_detached)
+                co_return;
+        }
     }
     m_exited = true;
     m_driver.reset();

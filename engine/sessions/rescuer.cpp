@@ -1,10 +1,15 @@
 #include "engine/sessions/rescuer.h"
 
 namespace engine {
+namespace {
+
+constexpr int retryMs = 1000;
+
+} // namespace
 
 Rescuer::Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk,
-                 sandbox::Provider &hostProvider, QString owner)
-    : m_parts(std::move(parts)), m_host(host), m_hostProvider(hostProvider), m_executor(executor), m_desk(desk), m_owner(std::move(owner))
+                 QList<sandbox::Provider *> providers, QString owner)
+    : m_parts(std::move(parts)), m_host(host), m_providers(std::move(providers)), m_executor(executor), m_desk(desk), m_owner(std::move(owner))
 {
 }
 
@@ -16,16 +21,20 @@ QCoro::Task<Result<void>> Rescuer::rescue()
         co_return tl::unexpected<Error>(active.error());
     for (const Run &run : *active)
         co_await rescueRun(run);
-    co_await rescueIdle();
+    for (sandbox::Provider *provider : std::as_const(m_providers))
+        co_await rescueIdle(provider);
     co_return Result<void>{};
 }
 
 // Workers without a run: a warm process is taken over so that its idle time goes on; all else is a leftover.
-QCoro::Task<> Rescuer::rescueIdle()
+QCoro::Task<> Rescuer::rescueIdle(sandbox::Provider *provider)
 {
-    const auto computers = co_await m_hostProvider.list();
+    const auto computers = co_await provider->list();
+    // Without a container engine nothing of ours can be in it that we could reach.
+    if (!computers && computers.error().failure == sandbox::Failure::Unavailable)
+        co_return;
     if (!computers) {
-        m_parts.feed.noteNotice({Notice::Level::Warning, tr("The workers of an earlier console could not be listed."),
+        m_parts.feed.noteNotice({Notice::Level::Warning, tr("The computers of an earlier console could not be listed."),
                                  computers.error().message, {}});
         co_return;
     }
@@ -33,10 +42,12 @@ QCoro::Task<> Rescuer::rescueIdle()
         const SessionId id{computer.sessionId};
         const Result<Session> session = m_parts.stores.sessions.get(id);
         if (!session && session.error().code == ErrorCode::NotFound) {
-            co_await m_hostProvider.destroy(computer);
+            co_await provider->destroy(computer);
+            co_await provider->forget(id.value);
             continue;
         }
-        if (session && session->activeRun.isEmpty())
+        // What a person paused stays so; the next prompt wakes it and takes it over.
+        if (session && session->activeRun.isEmpty() && computer.state != sandbox::ComputerState::Paused)
             co_await m_host.session(id).adoptIdle();
     }
 }
@@ -51,6 +62,12 @@ QCoro::Task<> Rescuer::rescueRun(Run run)
     }
     LiveSession &live = m_host.session(run.sessionId);
     const Result<void> adopted = co_await live.adopt(run);
+    if (!adopted && adopted.error().code == ErrorCode::SandboxUnavailable) {
+        // Nothing is known of its computer: the run waits for the container engine, and nobody starts a second one.
+        m_parts.feed.noteRun(*owned);
+        retryLater(run);
+        co_return;
+    }
     if (!adopted) {
         live.recorder().setRun(run.id, run.attempt);
         settleLost(*owned, adopted.error());
@@ -62,6 +79,21 @@ QCoro::Task<> Rescuer::rescueRun(Run run)
     if (owned->state == RunState::Running)
         m_host.deliver(run.id);
     m_parts.feed.noteRun(*owned);
+}
+
+void Rescuer::retryLater(const Run &run)
+{
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(retryMs), this, [this, id = run.id] {
+        const Result<Run> now = m_parts.stores.runs.get(id);
+        if (now && (now->state == RunState::Running || now->state == RunState::Paused))
+            rescueAgain(*now);
+    });
+}
+
+QCoro::Task<> Rescuer::rescueAgain(Run run)
+{
+    const RunningTask task(m_parts.tasks);
+    co_await rescueRun(run);
 }
 
 void Rescuer::settleLost(const Run &run, const Error &error)

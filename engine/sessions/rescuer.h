@@ -12,19 +12,21 @@ class Rescuer final : public QObject
 
 public:
     Rescuer(SessionParts parts, SessionHost &host, TurnExecutor &executor, ApprovalDesk &desk,
-            sandbox::Provider &hostProvider, QString owner);
+            QList<sandbox::Provider *> providers, QString owner);
 
     // Answers when no row of a dead engine is left unsettled.
     QCoro::Task<Result<void>> rescue();
 
 private:
     QCoro::Task<> rescueRun(Run run);
-    QCoro::Task<> rescueIdle();
+    QCoro::Task<> rescueIdle(sandbox::Provider *provider);
+    void retryLater(const Run &run);
+    QCoro::Task<> rescueAgain(Run run);
     void settleLost(const Run &run, const Error &error);
 
     SessionParts m_parts;
     SessionHost &m_host;
-    sandbox::Provider &m_hostProvider;
+    QList<sandbox::Provider *> m_providers;
     TurnExecutor &m_executor;
     ApprovalDesk &m_desk;
     QString m_owner;

@@ -80,6 +80,7 @@ void SessionHost::connectSession(LiveSession &live)
     connect(session, &LiveSession::nativeLost, this,
             [this, session] { m_desk.markNativeLost(session->recorder(), session->recorder().run()); });
     connect(session, &LiveSession::stateChanged, this, [this, session] {
+        m_parts.feed.noteComputers();
         if (session->state() == LiveSession::State::Ready)
             idle(*session);
     });

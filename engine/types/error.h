@@ -25,6 +25,7 @@ enum class ErrorCode {
     CredentialMissing,  // no key in the configured environment variable
     SandboxFailed,      // the computer could not be made ready
     WorkerUnreachable,  // the worker channel is down; the harness may well go on
+    SandboxUnavailable, // the provider cannot be asked; its computers may well go on
     HarnessFailed,      // the harness ended or reported a failure
     NativeResumeFailed, // the native conversation is missing, damaged or another one
     NotSupported,       // the provider or harness lacks the capability

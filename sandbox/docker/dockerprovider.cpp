@@ -24,6 +24,14 @@ tl::unexpected<Error> dockerFailure(Failure kind, const QString &message, const 
 
 } // namespace
 
+// An engine that does not answer says nothing of a container: it may run on.
+Error DockerProvider::asUnavailable(Error error)
+{
+    if (error.failure == Failure::Unreachable)
+        error.failure = Failure::Unavailable;
+    return error;
+}
+
 DockerProvider::DockerProvider(DockerOptions options) : m_options(std::move(options)) {}
 
 DockerProvider::~DockerProvider() = default;
@@ -50,13 +58,13 @@ QCoro::Task<Result<DockerEngine>> DockerProvider::engine()
     if (!m_client) {
         const Result<DockerSocket> socket = findDockerSocket(m_options.socket, m_options.environment);
         if (!socket)
-            co_return tl::unexpected<Error>(socket.error());
+            co_return tl::unexpected<Error>(asUnavailable(socket.error()));
         m_client = std::make_unique<DockerClient>(socket->path);
     }
     const Result<DockerEngine> answered = co_await m_client->connect();
     if (!answered) {
         m_engine.reset();
-        co_return answered;
+        co_return tl::unexpected<Error>(asUnavailable(answered.error()));
     }
     m_engine = *answered;
     follow();
@@ -90,6 +98,8 @@ QCoro::Task<Result<DockerReply>> DockerProvider::ask(QByteArray method, QString 
     request.query = query;
     request.body = body;
     const Result<DockerReply> reply = co_await m_client->request(request);
+    if (!reply)
+        co_return tl::unexpected<Error>(asUnavailable(reply.error()));
     co_return reply;
 }
 
@@ -181,44 +191,65 @@ QCoro::Task<Result<void>> DockerProvider::fenceOlder(QString sessionId, int gene
 // that is run beside the worker.
 QCoro::Task<Result<std::unique_ptr<Channel>>> DockerProvider::open(Computer computer, quint64 epoch, Offsets received)
 {
-    std::unique_ptr<ByteLink> link;
     const auto fresh = m_fresh.find(computer.id);
     if (fresh != m_fresh.end()) {
-        link = std::move(fresh->second);
+        std::unique_ptr<ByteLink> link = std::move(fresh->second);
         m_fresh.erase(fresh);
-    } else {
-        const QByteArray relay = QByteArray::fromStdString(
-            json{{"AttachStdin", true},
-                 {"AttachStdout", true},
-                 {"AttachStderr", true},
-                 {"Tty", false},
-                 {"User", "0:0"},
-                 {"Cmd", {containerpath::worker.data(), "attach", containerpath::workerSocket.data()}}}
-                .dump());
-        const QString path = QStringLiteral("/containers/%1/exec").arg(computer.id);
-        const Result<DockerReply> made = co_await ask("POST", path, {}, relay);
-        if (!made)
-            co_return tl::unexpected<Error>(made.error());
-        if (made->status == 404)
-            co_return dockerFailure(Failure::Absent, QStringLiteral("The container %1 is gone, and its harness with it. "
-                                                                    "Start the session's process again.")
-                                                         .arg(computer.id.left(12)));
-        if (made->status != 201)
-            co_return dockerFailure(Failure::Unreachable,
-                                    QStringLiteral("The worker in container %1 cannot be reached: %2")
-                                        .arg(computer.id.left(12), made->message()));
-        const json exec = json::parse(made->body.begin(), made->body.end(), nullptr, false);
-        const QString id = exec.is_object() ? QString::fromStdString(exec.value("Id", "")) : QString();
-        link = m_client->hijack(QStringLiteral("/exec/%1/start").arg(id), {}, R"({"Detach":false,"Tty":false})",
-                                containerName(computer.sessionId, computer.generation));
+        auto first = std::make_unique<WorkerChannel>(std::move(link));
+        const QFuture<Result<void>> greeted =
+            first->attach(computer.sessionId, computer.generation, epoch, received, m_options.answerLimit);
+        const Result<void> welcomed = co_await greeted;
+        if (welcomed)
+            co_return std::unique_ptr<Channel>(std::move(first));
+        if (welcomed.error().failure == Failure::Stale)
+            co_return tl::unexpected<Error>(welcomed.error());
+        // The worker gave the stream up after some seconds without a word; it still listens.
     }
-    auto channel = std::make_unique<WorkerChannel>(std::move(link));
+    Result<std::unique_ptr<ByteLink>> relay = co_await openRelay(computer);
+    if (!relay)
+        co_return tl::unexpected<Error>(relay.error());
+    auto channel = std::make_unique<WorkerChannel>(std::move(*relay));
     const QFuture<Result<void>> attached =
         channel->attach(computer.sessionId, computer.generation, epoch, received, m_options.answerLimit);
     const Result<void> result = co_await attached;
-    if (!result)
-        co_return tl::unexpected<Error>(result.error());
-    co_return std::unique_ptr<Channel>(std::move(channel));
+    if (result)
+        co_return std::unique_ptr<Channel>(std::move(channel));
+    const Error why = result.error();
+    if (why.failure == Failure::Unreachable) {
+        // A stream that ended may be the engine's end as well as the worker's.
+        const Result<DockerEngine> answered = co_await engine();
+        if (!answered)
+            co_return tl::unexpected<Error>(answered.error());
+    }
+    co_return tl::unexpected<Error>(why);
+}
+
+QCoro::Task<Result<std::unique_ptr<ByteLink>>> DockerProvider::openRelay(Computer computer)
+{
+    const QByteArray command = QByteArray::fromStdString(
+        json{{"AttachStdin", true},
+             {"AttachStdout", true},
+             {"AttachStderr", true},
+             {"Tty", false},
+             {"User", "0:0"},
+             {"Cmd", {containerpath::worker.data(), "attach", containerpath::workerSocket.data()}}}
+            .dump());
+    const QString path = QStringLiteral("/containers/%1/exec").arg(computer.id);
+    const Result<DockerReply> made = co_await ask("POST", path, {}, command);
+    if (!made)
+        co_return tl::unexpected<Error>(made.error());
+    if (made->status == 404)
+        co_return dockerFailure(Failure::Absent, QStringLiteral("The container %1 is gone, and its harness with it. Start "
+                                                                "the session's process again.")
+                                                     .arg(computer.id.left(12)));
+    if (made->status != 201)
+        co_return dockerFailure(Failure::Unreachable, QStringLiteral("The worker in container %1 cannot be reached: %2")
+                                                          .arg(computer.id.left(12), made->message()));
+    const json exec = json::parse(made->body.begin(), made->body.end(), nullptr, false);
+    const QString id = exec.is_object() ? QString::fromStdString(exec.value("Id", "")) : QString();
+    co_return std::unique_ptr<ByteLink>(m_client->hijack(QStringLiteral("/exec/%1/start").arg(id), {},
+                                                         R"({"Detach":false,"Tty":false})",
+                                                         containerName(computer.sessionId, computer.generation)));
 }
 
 QCoro::Task<Result<void>> DockerProvider::pause(Computer computer)

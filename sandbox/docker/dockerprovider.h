@@ -85,6 +85,11 @@ public:
     // The engine that answers, negotiated; an error says why none does.
     QCoro::Task<Result<DockerEngine>> engine();
     QCoro::Task<Result<DockerImage>> image(QString name);
+    // Those that were built for Signalbox.
+    QCoro::Task<Result<QList<DockerImage>>> preparedImages();
+    QString defaultImage() const { return m_options.defaultImage; }
+    // The volume that holds this installation's worker program.
+    bool isWorkerVolume(const QString &name) const { return !name.isEmpty() && name == m_workerVolume; }
     QCoro::Task<Result<ComputerUsage>> usage(Computer computer);
     QCoro::Task<Result<QList<Leftover>>> leftovers();
     QCoro::Task<Result<void>> remove(Leftover leftover);
@@ -97,6 +102,8 @@ private:
 
     QCoro::Task<Result<DockerReply>> ask(QByteArray method, QString path, QUrlQuery query = {}, QByteArray body = {});
     QCoro::Task<Result<std::optional<Inspected>>> inspect(QString nameOrId);
+    static Error asUnavailable(Error error);
+    QCoro::Task<Result<std::unique_ptr<ByteLink>>> openRelay(Computer computer);
     QCoro::Task<Result<void>> fenceOlder(QString sessionId, int generation);
     QCoro::Task<Result<void>> prepareWorkerVolume();
     QCoro::Task<Result<bool>> fillWorkerVolume();

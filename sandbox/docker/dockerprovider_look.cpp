@@ -209,6 +209,24 @@ QCoro::Task<Result<DockerImage>> DockerProvider::image(QString name)
     co_return toImage(parsed);
 }
 
+QCoro::Task<Result<QList<DockerImage>>> DockerProvider::preparedImages()
+{
+    const QUrlQuery query = filtered({{"label", {"io.signalbox.layout"}}});
+    const Result<DockerReply> reply = co_await ask("GET", QStringLiteral("/images/json"), query);
+    if (!reply)
+        co_return tl::unexpected<Error>(reply.error());
+    const json parsed = parseBody(reply->body);
+    if (reply->status != 200 || !parsed.is_array())
+        co_return unreadable("its images");
+    QList<DockerImage> images;
+    for (const json &one : parsed) {
+        DockerImage image = toImage(one);
+        image.createdAt = QDateTime::fromSecsSinceEpoch(one.value("Created", qint64(0)), Qt::UTC);
+        images.append(image);
+    }
+    co_return images;
+}
+
 QCoro::Task<Result<ComputerUsage>> DockerProvider::usage(Computer computer)
 {
     QUrlQuery query;

@@ -370,7 +370,7 @@ void TestDockerProvider::engineKilledInTheMiddle()
     QCOMPARE(int(heard.closed.first().failure), int(Failure::Unreachable));
     const auto away = QCoro::waitFor(m_provider->find(QStringLiteral("s1"), 1));
     QVERIFY(!away);
-    QCOMPARE(int(away.error().failure), int(Failure::Unreachable));
+    QCOMPARE(int(away.error().failure), int(Failure::Unavailable));
     ComputerSpec spec;
     spec.sessionId = QStringLiteral("s1");
     QVERIFY(!QCoro::waitFor(m_provider->ensure(spec)));
