@@ -6,6 +6,8 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QProcessEnvironment>
+#include <QRandomGenerator>
+#include <QSaveFile>
 #include <QSysInfo>
 #include <QTimer>
 #include <QUuid>
@@ -45,6 +47,23 @@ sandbox::DockerOptions dockerOptionsOf(Stores &stores, const EngineOptions &opti
     return docker;
 }
 
+// Kept beside the store, for the owner's eyes alone: an engine after this one must know the tokens that it gave out.
+QByteArray gatewaySecret(const QString &dataFolder)
+{
+    QFile file(dataFolder + QStringLiteral("/gateway.secret"));
+    if (file.open(QIODevice::ReadOnly) && file.size() >= 32)
+        return file.readAll();
+    QByteArray secret(32, Qt::Uninitialized);
+    QRandomGenerator::system()->generate(secret.begin(), secret.end());
+    QSaveFile made(file.fileName());
+    if (made.open(QIODevice::WriteOnly)) {
+        made.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+        made.write(secret);
+        made.commit();
+    }
+    return secret;
+}
+
 SessionParts sessionPartsOf(EngineParts &parts, const EngineOptions &options)
 {
     return {parts.stores, parts.feed, *parts.clock, parts.tools, parts.programs, options,
@@ -55,7 +74,7 @@ SessionParts sessionPartsOf(EngineParts &parts, const EngineOptions &options)
                     return &parts.dockerProvider;
                 return agent.provider == parts.hostProvider.name() ? &parts.hostProvider : nullptr;
             },
-            parts.tasks};
+            parts.tasks, parts.network, gatewaySecret(options.dataFolder)};
 }
 
 } // namespace

@@ -36,6 +36,7 @@ struct EngineParts
     sandbox::HostProvider hostProvider;
     sandbox::DockerProvider dockerProvider;
     ReplayProvider replayProvider;
+    QNetworkAccessManager network;
     SessionParts sessionParts;
     ApprovalDesk desk;
     SessionHost host;

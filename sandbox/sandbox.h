@@ -2,6 +2,7 @@
 
 #include "sandbox/channel.h"
 
+#include <QByteArray>
 #include <QCoroTask>
 #include <QDateTime>
 #include <QList>
@@ -88,6 +89,8 @@ public:
     virtual QCoro::Task<Result<void>> destroy(Computer computer) = 0;
     // Removes what outlives the computers of a session (its volume). Absent is success.
     virtual QCoro::Task<Result<void>> forget(QString sessionId);
+    // One file of a computer, running or not; empty: there is none. For files that fit into memory.
+    virtual QCoro::Task<Result<std::optional<QByteArray>>> readFile(Computer computer, QString path);
     // What closes the computer off, read back from the provider; empty where nothing does.
     virtual QCoro::Task<Result<QList<HardeningItem>>> checklist(Computer computer);
 };

@@ -192,6 +192,8 @@ QFuture<TurnOutcome> LiveSession::startTurn(const Run &run, const QString &text,
         return futureOf(TurnOutcome{TurnOutcome::Kind::Detached, {}, {}}); // the engine let go before the caller came to it
     Q_ASSERT(m_state == State::Ready);
     m_recorder.setRun(run.id, run.attempt);
+    if (m_gateway)
+        m_gateway->setRun(run.id);
     m_firstTextSeen = false;
     m_firstLineSeen = false;
     m_storageFailed = false;
@@ -389,6 +391,7 @@ QCoro::Task<> LiveSession::end()
     if (!m_channel || m_exited) {
         if (isPreparing())
             co_return; // it is being made anew
+        m_gateway.reset();
         m_channel.reset();
         if (m_provider && !m_computer.id.isEmpty()) {
             setState(State::Ending);
@@ -415,6 +418,7 @@ QCoro::Task<> LiveSession::end()
     const Result<void> flushed = m_recorder.flush();
     if (!flushed)
         qWarning("recording the end of session %s failed: %s", qPrintable(m_id.value), qPrintable(flushed.error().message));
+    m_gateway.reset();
     m_channel.reset();
     const sandbox::Computer computer = std::exchange(m_computer, {});
     co_await m_provider->destroy(computer);
@@ -427,6 +431,7 @@ void LiveSession::detach()
     if (const Result<void> flushed = m_recorder.flush(); !flushed)
         qWarning("session %s: not recorded at shutdown, the worker keeps it: %s", qPrintable(m_id.value),
                  qPrintable(flushed.error().message));
+    m_gateway.reset();
     m_channel.reset();
     settleStart(fail(ErrorCode::ShuttingDown, tr("The engine is closing.")));
     if (const auto exiting = std::exchange(m_exiting, {})) {
@@ -441,6 +446,7 @@ void LiveSession::channelClosed(const sandbox::Error &error)
     if (m_detached)
         return;
     // The channel object is the sender: it goes when its signal has been handled.
+    m_gateway.reset();
     m_channel.release()->deleteLater();
     if (m_exited) {
         if (m_state != State::Ending)

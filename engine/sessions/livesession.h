@@ -1,10 +1,11 @@
 #pragma once
 
 #include "engine/engineoptions.h"
+#include "engine/gateway/gateway.h"
 #include "engine/harness/driver.h"
 #include "engine/harness/linesplitter.h"
 #include "engine/recorder.h"
-#include "engine/sessions/nativeplace.h"
+#include "engine/sessions/computerplace.h"
 #include "engine/sessions/transcriber.h"
 #include "sandbox/sandbox.h"
 
@@ -39,6 +40,8 @@ struct SessionParts
     const EngineOptions &options;
     std::function<sandbox::Provider *(const Agent &)> providerFor;
     int &tasks; // see RunningTask
+    QNetworkAccessManager &network;
+    QByteArray gatewaySecret; // what the tokens of this installation's sessions are made from
 };
 
 struct TurnOutcome
@@ -134,6 +137,10 @@ private:
     Result<void> checkCredential(const LaunchContext &context) const;
     QCoro::Task<Result<bool>> mustResume();
     void connectChannel();
+    void openGateway();
+    // Its model is reached through the gateway, and the key stays here.
+    bool usesGateway() const;
+    void pointAtGateway(LaunchContext &context) const;
     Result<void> rebuild();
     QString promptName(const Run &run) const;
     void addPrompt(const Run &run, const QString &text);
@@ -164,6 +171,7 @@ private:
     sandbox::Computer m_computer;
     std::shared_ptr<NativePlace> m_place;
     std::unique_ptr<sandbox::Channel> m_channel;
+    std::unique_ptr<Gateway> m_gateway; // goes before its channel
     std::unique_ptr<HarnessDriver> m_driver;
     LineSplitter m_splitter;
     quint64 m_outputSeen = 0; // next byte expected of each stream

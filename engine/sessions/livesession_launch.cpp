@@ -1,5 +1,6 @@
 // How a LiveSession starts a harness process: what it needs, whether it resumes, and the proof before it does.
 #include "engine/sessions/livesession.h"
+#include "sandbox/docker/policy.h"
 
 #include <QCoroFuture>
 #include <QFile>
@@ -39,6 +40,65 @@ Result<void> LiveSession::checkCredential(const LaunchContext &context) const
                     .arg(m_agent.name, m_agent.keyVariable));
 }
 
+bool LiveSession::usesGateway() const
+{
+    return m_agent.harness != HarnessKind::Replay && m_provider &&
+           (m_provider->capabilities().isolation || m_agent.sandbox.gateway);
+}
+
+// The harness is told a token instead of the key, and an address that leads to us.
+void LiveSession::pointAtGateway(LaunchContext &context) const
+{
+    if (m_provider->capabilities().isolation) {
+        context.hostEnvironment.clear();
+        context.hostEnvironment.insert(QStringLiteral("HOME"), sandbox::containerpath::home);
+        context.hostEnvironment.insert(QStringLiteral("USER"), QStringLiteral("agent"));
+    }
+    for (const char *name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
+        context.hostEnvironment.remove(QLatin1String(name)); // the loopback is not to be looked for behind one
+    context.agent.keyVariable = QStringLiteral("ANTHROPIC_API_KEY");
+    context.hostEnvironment.insert(context.agent.keyVariable,
+                                   QString::fromLatin1(gatewayToken(m_parts.gatewaySecret, m_id)));
+    context.agent.baseUrl = QStringLiteral("http://127.0.0.1:%1").arg(m_channel ? m_channel->welcome().gatewayPort : 0);
+    for (const char *name : {"ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"}) {
+        context.agent.environment.remove(QLatin1String(name));
+        context.hostEnvironment.remove(QLatin1String(name));
+    }
+}
+
+void LiveSession::openGateway()
+{
+    if (!usesGateway() || m_channel->welcome().gatewayPort == 0)
+        return;
+    GatewayOptions options;
+    const QString fromEnvironment = m_parts.options.environment.value(QStringLiteral("ANTHROPIC_BASE_URL"));
+    const QString upstream = !m_agent.baseUrl.isEmpty() ? m_agent.baseUrl : fromEnvironment;
+    options.upstream = QUrl(upstream.isEmpty() ? QStringLiteral("https://api.anthropic.com") : upstream);
+    options.token = gatewayToken(m_parts.gatewaySecret, m_id);
+    options.asBearer = m_agent.keyVariable == QLatin1String("ANTHROPIC_AUTH_TOKEN");
+    options.maxTokensPerRun = m_agent.sandbox.maxTokensPerRun;
+    options.maxRequestsPerMinute = m_agent.sandbox.maxRequestsPerMinute;
+    options.credential = [environment = m_parts.options.environment, variable = m_agent.keyVariable]() -> Result<QByteArray> {
+        const QByteArray key = environment.value(variable).toUtf8();
+        if (key.isEmpty())
+            return fail(ErrorCode::CredentialMissing, tr("the environment variable %1 that holds the key is not set").arg(variable));
+        return key;
+    };
+    m_gateway = std::make_unique<Gateway>(options, *m_channel, m_parts.network);
+    m_gateway->setRun(m_recorder.run());
+    connect(m_gateway.get(), &Gateway::requestFinished, this, [this](const ModelRequest &request) {
+        m_recorder.event(QStringLiteral("ModelRequest"),
+                         QStringLiteral("%1 -> %2, first byte %3 ms, %4 ms, %5 in, %6 out%7")
+                             .arg(request.path)
+                             .arg(request.status)
+                             .arg(request.firstByteMs)
+                             .arg(request.totalMs)
+                             .arg(request.usage.inputTokens + request.usage.cacheReadTokens + request.usage.cacheWriteTokens)
+                             .arg(request.usage.outputTokens)
+                             .arg(request.failure.isEmpty() ? QString() : QStringLiteral(": ") + request.failure));
+    });
+}
+
 QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
 {
     LaunchContext context;
@@ -48,13 +108,21 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
     context.workspace = m_place->workspace();
     context.hostEnvironment = m_parts.options.environment;
     context.configFolder = m_place->configFolder();
+    if (usesGateway()) {
+        const Result<void> held = checkCredential(context);
+        if (!held)
+            co_return tl::unexpected<Error>(held.error());
+        pointAtGateway(context);
+    }
     if (m_agent.harness == HarnessKind::Replay) {
         context.program = m_agent.recording;
         co_return context;
     }
-    const Result<void> credential = checkCredential(context);
-    if (!credential)
-        co_return tl::unexpected<Error>(credential.error());
+    if (!usesGateway()) {
+        const Result<void> credential = checkCredential(context);
+        if (!credential)
+            co_return tl::unexpected<Error>(credential.error());
+    }
     const Result<HarnessProgram> program = co_await m_place->program();
     if (!program)
         co_return tl::unexpected<Error>(program.error());

@@ -152,7 +152,6 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     if (!m_provider)
         co_return fail(ErrorCode::NotSupported, tr("Agent %1 asks for sandbox provider \"%2\", which this build does not have.")
                                                     .arg(m_agent.name, m_agent.provider));
-    m_place = std::make_shared<HostPlace>(m_parts.programs, m_agent, m_session, m_parts.options.dataFolder);
     const Result<std::optional<ChannelState>> stored = m_parts.stores.sessions.channelState(m_id);
     if (!stored)
         co_return tl::unexpected<Error>(stored.error());
@@ -193,6 +192,10 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
         co_return tl::unexpected<Error>(fromSandbox(computer.error()));
     m_computer = *computer;
     m_paused = false;
+    if (m_provider->capabilities().isolation)
+        m_place = std::make_shared<ComputerPlace>(*m_provider, m_computer, m_agent, m_parts.options.dataFolder);
+    else
+        m_place = std::make_shared<HostPlace>(m_parts.programs, m_agent, m_session, m_parts.options.dataFolder);
     state.epoch += 1;
     const Result<void> kept = m_parts.stores.sessions.setChannelState(m_id, state);
     if (!kept)
@@ -202,11 +205,14 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
         co_return tl::unexpected<Error>(fromSandbox(channel.error()));
     if (m_detached)
         co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
+    m_gateway.reset();
     m_channel = std::move(*channel);
     connectChannel();
+    openGateway();
 
     const sandbox::Welcome &welcome = m_channel->welcome();
     if (!welcome.capabilities.contains(QStringLiteral("approvals"))) {
+        m_gateway.reset();
         m_channel.reset();
         co_return fail(ErrorCode::NotSupported, tr("The worker of session %1 cannot carry approvals, so the agent is not "
                                                    "started. Update signalbox-worker.")

@@ -30,6 +30,9 @@ Json sandboxJson(const Agent &agent)
             {"cpus", agent.sandbox.cpus},
             {"processes", agent.sandbox.processes},
             {"temporary_mb", agent.sandbox.temporaryMb},
+            {"gateway", agent.sandbox.gateway},
+            {"max_tokens_per_run", agent.sandbox.maxTokensPerRun},
+            {"max_requests_per_minute", agent.sandbox.maxRequestsPerMinute},
             {"warm_computer_seconds", agent.warmSeconds}};
 }
 
@@ -107,6 +110,10 @@ void readSandbox(const Json &settings, Agent &agent)
     readSetting(*sandbox, "memory_mb", agent.sandbox.memoryMb);
     readSetting(*sandbox, "processes", agent.sandbox.processes);
     readSetting(*sandbox, "temporary_mb", agent.sandbox.temporaryMb);
+    readSetting(*sandbox, "max_tokens_per_run", agent.sandbox.maxTokensPerRun);
+    readSetting(*sandbox, "max_requests_per_minute", agent.sandbox.maxRequestsPerMinute);
+    if (const auto gateway = sandbox->find("gateway"); gateway != sandbox->end() && gateway->is_boolean())
+        agent.sandbox.gateway = gateway->get<bool>();
     readSetting(*sandbox, "warm_computer_seconds", agent.warmSeconds);
     if (const auto cpus = sandbox->find("cpus"); cpus != sandbox->end() && cpus->is_number())
         agent.sandbox.cpus = cpus->get<double>();

@@ -18,6 +18,10 @@ struct SandboxSettings
     int processes = 512;
     int temporaryMb = 512; // of /tmp; counts to memoryMb
 
+    bool gateway = false;  // a host-run harness, too, reaches its model through the gateway and never sees the key
+    int maxTokensPerRun = 0;      // counted by the gateway; 0: no limit
+    int maxRequestsPerMinute = 0; // 0: no limit
+
     bool operator==(const SandboxSettings &) const = default;
 };
 

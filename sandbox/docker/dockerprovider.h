@@ -21,7 +21,7 @@ struct DockerOptions
     QString workerProgram;           // the static signalbox-worker of this installation
     QString installId;               // owner of everything made here; other installations' things are foreign
     QString defaultImage = QStringLiteral("signalbox-agent:latest");
-    int gatewayPort = 0;      // inside each container; 0: none
+    int gatewayPort = 8787;   // inside each container; 0: none
     quint64 journalBytes = 0; // 0: the worker's default
     std::chrono::milliseconds answerLimit{15000};
 };
@@ -80,6 +80,7 @@ public:
     QCoro::Task<Result<void>> resume(Computer computer) override;
     QCoro::Task<Result<void>> destroy(Computer computer) override;
     QCoro::Task<Result<void>> forget(QString sessionId) override;
+    QCoro::Task<Result<std::optional<QByteArray>>> readFile(Computer computer, QString path) override;
     QCoro::Task<Result<QList<HardeningItem>>> checklist(Computer computer) override;
 
     // The engine that answers, negotiated; an error says why none does.

@@ -2,6 +2,7 @@
 #include "sandbox/docker/hijackedstream.h"
 #include "sandbox/docker/inspected.h"
 #include "sandbox/docker/names.h"
+#include "sandbox/docker/tarfile.h"
 
 #include <QCoroSignal>
 #include <nlohmann/json.hpp>
@@ -250,6 +251,27 @@ QCoro::Task<Result<ComputerUsage>> DockerProvider::usage(Computer computer)
     usage.memoryLimit = number("/memory_stats/limit");
     usage.processes = int(number("/pids_stats/current"));
     co_return usage;
+}
+
+QCoro::Task<Result<std::optional<QByteArray>>> DockerProvider::readFile(Computer computer, QString path)
+{
+    QUrlQuery where;
+    where.addQueryItem(QStringLiteral("path"), QString::fromLatin1(QUrl::toPercentEncoding(path, "/")));
+    const Result<DockerReply> reply =
+        co_await ask("GET", QStringLiteral("/containers/%1/archive").arg(computer.id), where);
+    if (!reply)
+        co_return tl::unexpected<Error>(reply.error());
+    // The engine says "not found" of the container and of the file alike.
+    if (reply->status == 404 && !reply->message().contains(QLatin1String("No such container")))
+        co_return std::optional<QByteArray>();
+    if (reply->status != 200)
+        co_return tl::unexpected<Error>(Error{
+            Failure::Refused, QStringLiteral("%1 was not read from container %2: %3").arg(path, computer.id.left(12), reply->message()), {}});
+    const std::optional<QByteArray> file = firstFileOfTar(reply->body);
+    if (!file)
+        co_return tl::unexpected<Error>(Error{
+            Failure::Protocol, QStringLiteral("%1 came out of container %2 as no file.").arg(path, computer.id.left(12)), {}});
+    co_return file;
 }
 
 // Asked of the engine and of the inside: an engine that ignored a field would not notice it itself.

@@ -44,6 +44,10 @@ json workerArguments(const ContainerPlan &plan)
                       text(containerpath::journal),
                       "--owner",
                       "0"};
+    if (plan.gatewayPort > 0) {
+        arguments.push_back("--gateway-port");
+        arguments.push_back(std::to_string(plan.gatewayPort));
+    }
     if (plan.journalBytes > 0) {
         arguments.push_back("--journal-cap");
         arguments.push_back(std::to_string(plan.journalBytes));

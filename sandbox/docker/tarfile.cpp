@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <archive.h>
 #include <archive_entry.h>
+#include <memory>
 
 namespace sandbox {
 
@@ -100,6 +101,25 @@ void TarWriter::addFrom(const QString &path, const QString &source, int owner)
             fail(QStringLiteral("%1 changed or ended while it was read").arg(source));
         left -= piece.size();
     }
+}
+
+std::optional<QByteArray> firstFileOfTar(const QByteArray &tar)
+{
+    const std::unique_ptr<archive, int (*)(archive *)> reader(archive_read_new(), archive_read_free);
+    archive_read_support_format_tar(reader.get());
+    if (archive_read_open_memory(reader.get(), tar.constData(), size_t(tar.size())) != ARCHIVE_OK)
+        return {};
+    archive_entry *entry = nullptr;
+    while (archive_read_next_header(reader.get(), &entry) == ARCHIVE_OK) {
+        if (archive_entry_filetype(entry) != AE_IFREG)
+            continue;
+        QByteArray content(qsizetype(archive_entry_size(entry)), Qt::Uninitialized);
+        const la_ssize_t got = archive_read_data(reader.get(), content.data(), size_t(content.size()));
+        if (got != content.size())
+            return {};
+        return content;
+    }
+    return {};
 }
 
 bool TarWriter::finish()

@@ -3,6 +3,7 @@
 #include <QByteArray>
 #include <QIODevice>
 #include <QString>
+#include <optional>
 
 struct archive;
 
@@ -33,5 +34,8 @@ private:
     archive *m_archive = nullptr;
     QString m_error;
 };
+
+// The content of the first regular file; empty when there is none or the archive is cut.
+std::optional<QByteArray> firstFileOfTar(const QByteArray &tar);
 
 } // namespace sandbox
