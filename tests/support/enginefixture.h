@@ -27,6 +27,7 @@ public:
         options.workerProgram = QStringLiteral(BINARY_DIR "/bin/signalbox-worker");
         options.environment = environment;
         options.pollMs = pollMs;
+        options.dockerSocket = dockerSocket;
         if (time) {
             const std::shared_ptr<FakeTime> shared = time;
             options.clock = [shared] { return std::make_unique<FakeClock>(shared); };
@@ -190,6 +191,7 @@ public:
     QMap<QString, QString> environment{{QStringLiteral("PATH"), qEnvironmentVariable("PATH")},
                                        {QStringLiteral("HOME"), folder.path()}};
     int pollMs = 1000;
+    QString dockerSocket = QStringLiteral("/nowhere/docker.sock"); // never the machine's own
     std::unique_ptr<engine::LocalEngineClient> client;
     engine::Error failure;
     QList<engine::FeedBatch> batches;
