@@ -55,7 +55,7 @@ QVariant ComputerListModel::text(const engine::Computer &computer, int column) c
     case Agent:
         return computer.agentName;
     case Provider:
-        return computer.isolated ? providerName(computer.provider) : tr("%1, no isolation").arg(providerName(computer.provider));
+        return computer.isolated ? providerName(computer.provider) : tr("No isolation");
     case State:
         return look(computer).word;
     case Image:
@@ -69,7 +69,7 @@ QVariant ComputerListModel::text(const engine::Computer &computer, int column) c
     case Memory:
         return memoryText(computer.memoryBytes, computer.memoryLimit);
     case Warm:
-        return warmText(computer.warmUntil, now);
+        return warmLeft(computer.warmUntil, now);
     default:
         return {};
     }
@@ -97,7 +97,7 @@ QVariant ComputerListModel::toolTip(const engine::Computer &computer, int column
     case Age:
         return exactUtc(computer.startedAt);
     case Warm:
-        return exactUtc(computer.warmUntil);
+        return computer.warmUntil.isValid() ? tr("Kept ready for the next prompt until %1").arg(exactUtc(computer.warmUntil)) : QString();
     case State:
         return computer.why;
     case Cpu:
@@ -145,8 +145,8 @@ QVariant ComputerListModel::headerData(int section, Qt::Orientation orientation,
         return tr("Generation: how many computers this session has had");
     if (role != Qt::DisplayRole)
         return {};
-    const QStringList names{tr("Session"), tr("Agent"), tr("Provider"), tr("State"), tr("Image"),
-                            tr("Age"), tr("Gen."), tr("Processor"), tr("Memory"), tr("Warm")};
+    const QStringList names{tr("Session"), tr("Agent"), tr("Provider"), tr("State"), tr("Warm"),
+                            tr("Processor"), tr("Memory"), tr("Age"), tr("Gen."), tr("Image")};
     return names.value(section);
 }
 

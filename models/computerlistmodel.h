@@ -11,7 +11,7 @@ class ComputerListModel final : public MergingTable<engine::Computer>
     Q_OBJECT
 
 public:
-    enum Column { Session, Agent, Provider, State, Image, Age, Generation, Cpu, Memory, Warm, ColumnCount };
+    enum Column { Session, Agent, Provider, State, Warm, Cpu, Memory, Age, Generation, Image, ColumnCount };
 
     explicit ComputerListModel(engine::EngineClient &client, QObject *parent = nullptr);
 

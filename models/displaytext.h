@@ -68,6 +68,8 @@ QString memorySize(qint64 bytes);
 QString memoryText(qint64 bytes, qint64 limit);
 // "warm, 4 min 12 s left"; empty while nothing counts down.
 QString warmText(const QDateTime &until, const QDateTime &now);
+// The same below a heading "Warm": "4 min 12 s left".
+QString warmLeft(const QDateTime &until, const QDateTime &now);
 QString leftoverWords(engine::Leftover::Kind kind);
 QString leftoverIcon(engine::Leftover::Kind kind);
 // The twelve characters that container engines show, without "sha256:".

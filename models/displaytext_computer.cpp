@@ -62,13 +62,21 @@ QString memoryText(qint64 bytes, qint64 limit)
     return limit > 0 ? computerText("%1 of %2").arg(memorySize(bytes), memorySize(limit)) : memorySize(bytes);
 }
 
-QString warmText(const QDateTime &until, const QDateTime &now)
+QString warmLeft(const QDateTime &until, const QDateTime &now)
 {
     if (!until.isValid())
         return {};
     const qint64 seconds = (now.msecsTo(until) + 999) / 1000;
-    return seconds > 0 ? computerText("warm, %1 left").arg(seconds < 10 ? computerText("%1 s").arg(seconds) : duration(seconds * 1000))
-                       : computerText("warm time is over");
+    if (seconds <= 0)
+        return computerText("over");
+    return computerText("%1 left").arg(seconds < 10 ? computerText("%1 s").arg(seconds) : duration(seconds * 1000));
+}
+
+QString warmText(const QDateTime &until, const QDateTime &now)
+{
+    if (!until.isValid())
+        return {};
+    return until > now ? computerText("warm, %1").arg(warmLeft(until, now)) : computerText("warm time is over");
 }
 
 QString leftoverWords(engine::Leftover::Kind kind)

@@ -134,9 +134,9 @@ QWidget *BuildPanel::createProgress()
     });
     auto *top = new QHBoxLayout;
     top->setSpacing(2 * grid);
-    top->addWidget(m_state, 0, Qt::AlignTop);
+    top->addWidget(m_state, 0, Qt::AlignVCenter);
     top->addWidget(m_step, 1);
-    top->addWidget(m_cancel, 0, Qt::AlignTop);
+    top->addWidget(m_cancel, 0, Qt::AlignVCenter);
     auto *layout = new QVBoxLayout(m_progress);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2 * grid);

@@ -8,6 +8,7 @@
 #include "ui/widgets/theme.h"
 
 #include <QBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -21,7 +22,7 @@ LeftoversTab::LeftoversTab(engine::EngineClient &client, QSettings &settings, QW
     : QWidget(parent), m_client(client), m_settings(settings), m_model(client)
 {
     createViews();
-    m_table->restore(m_settings, QStringLiteral("sandboxes/leftovers"), {36, 12, 28, 10, 14, 6, 8, 10});
+    m_table->restore(m_settings, QStringLiteral("sandboxes/leftovers"), {36, 13, 30, 11, 14, 7, 8, 11});
     connect(&m_model, &models::LeftoverModel::loaded, this, [this] {
         m_stack->setCurrentIndex(m_model.rowCount() == 0 ? 0 : 1);
         showTotal();
@@ -82,6 +83,7 @@ void LeftoversTab::createViews()
     layout->addLayout(top);
     m_table = new SandboxTable(m_model, tr("Leftovers"), body);
     m_table->setObjectName(QStringLiteral("leftovers"));
+    m_table->header()->setStretchLastSection(false); // sizes stand at their right edge
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     layout->addWidget(m_table, 1);
     m_total = new QLabel(body);

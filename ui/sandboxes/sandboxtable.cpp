@@ -62,10 +62,14 @@ SandboxTable::SandboxTable(QAbstractItemModel &source, const QString &name, QWid
     setSortingEnabled(true);
     setEditTriggers(NoEditTriggers);
     setFrameShape(NoFrame);
-    setTextElideMode(Qt::ElideMiddle);
+    setTextElideMode(Qt::ElideRight);
     const int side = fontMetrics().ascent() + 2;
     setIconSize({side, side});
-    setStyleSheet(QStringLiteral("QTreeView::item { padding: %1px 2px; }").arg(grid));
+    setStyleSheet(QStringLiteral("QTreeView::item { padding: %1px %2px; }"
+                                 "QHeaderView::section { padding: %1px %2px; border: 0; border-bottom: 1px solid palette(mid);"
+                                 " background: palette(window); color: palette(window-text); }")
+                      .arg(grid)
+                      .arg(grid + 2));
     header()->setStretchLastSection(true);
     header()->setHighlightSections(false);
 }

@@ -1,9 +1,11 @@
 #include "ui/widgets/icons.h"
 
+#include <QGuiApplication>
 #include <QHash>
 #include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPalette>
 #include <QPixmap>
 
 namespace ui {
@@ -185,6 +187,8 @@ public:
     void paint(QPainter *painter, const QRect &area, QIcon::Mode mode, QIcon::State) override
     {
         QColor colour = m_colour;
+        if (mode == QIcon::Selected) // on the highlight of a chosen row
+            colour = QGuiApplication::palette().color(QPalette::HighlightedText);
         if (mode == QIcon::Disabled)
             colour.setAlphaF(colour.alphaF() * 0.4f);
         paintIcon(*painter, area, m_name, colour);
