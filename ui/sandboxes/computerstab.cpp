@@ -23,7 +23,7 @@ ComputersTab::ComputersTab(engine::EngineClient &client, QSettings &settings, QW
     : QWidget(parent), m_client(client), m_settings(settings), m_model(client)
 {
     createViews();
-    m_table->restore(m_settings, QStringLiteral("sandboxes/computers"), {19, 11, 14, 10, 15, 10, 15, 7, 6, 22});
+    m_table->restore(m_settings, QStringLiteral("sandboxes/computers"), {17, 11, 14, 10, 14, 10, 14, 7, 6, 20});
     m_splitter->restoreState(m_settings.value(QStringLiteral("sandboxes/computers_splitter")).toByteArray());
     connect(&m_model, &models::ComputerListModel::loaded, this, [this] {
         m_problem.clear();

@@ -66,7 +66,7 @@ SandboxTable::SandboxTable(QAbstractItemModel &source, const QString &name, QWid
     const int side = fontMetrics().ascent() + 2;
     setIconSize({side, side});
     setStyleSheet(QStringLiteral("QTreeView::item { padding: %1px %2px; }"
-                                 "QHeaderView::section { padding: %1px %2px; border: 0; border-bottom: 1px solid palette(mid);"
+                                 "QHeaderView::section { padding: %1px 3px; border: 0; border-bottom: 1px solid palette(mid);"
                                  " background: palette(window); color: palette(window-text); }")
                       .arg(grid)
                       .arg(grid + 2));
