@@ -3,6 +3,7 @@
 #include "engine/types/agent.h"
 #include "engine/types/approval.h"
 #include "engine/types/block.h"
+#include "engine/types/computer.h"
 #include "engine/types/run.h"
 #include "engine/types/session.h"
 
@@ -55,6 +56,26 @@ QString money(qint64 micros);
 QString tokens(qint64 count);
 // "80 B", "12.4 kB", "3.1 MB".
 QString byteSize(qint64 bytes);
+// Sandboxes. A frozen computer says "Frozen": "paused" is the word for a run that needs a person.
+Look look(const engine::Computer &computer);
+// "Docker", "This computer".
+QString providerName(const QString &provider);
+// "3.2 %"; a dash when not known. 100 % is one processor.
+QString processorText(double percent);
+// Memory counts in powers of two, as its limits do: "312 MB", "1.5 GB".
+QString memorySize(qint64 bytes);
+// "312 MB of 2 GB"
+QString memoryText(qint64 bytes, qint64 limit);
+// "warm, 4 min 12 s left"; empty while nothing counts down.
+QString warmText(const QDateTime &until, const QDateTime &now);
+// The same below a heading "Warm": "4 min 12 s left".
+QString warmLeft(const QDateTime &until, const QDateTime &now);
+QString leftoverWords(engine::Leftover::Kind kind);
+QString leftoverIcon(engine::Leftover::Kind kind);
+// The twelve characters that container engines show, without "sha256:".
+QString shortId(const QString &id);
+// "Docker 20.10", "Docker: not running"
+QString engineWords(const engine::SandboxEngine &engine);
 // A prompt or title on one line of at most `characters`.
 QString oneLine(const QString &text, int characters);
 

@@ -5,10 +5,12 @@
 #include "ui/agents/agentspage.h"
 #include "ui/approvals/approvalspage.h"
 #include "ui/queue/queuepage.h"
+#include "ui/sandboxes/sandboxespage.h"
 #include "ui/sessions/sessionspage.h"
 #include "ui/settings/settingspage.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/commandpalette.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/rail.h"
 #include "ui/widgets/theme.h"
 
@@ -20,6 +22,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QToolButton>
 
 namespace ui {
 namespace {
@@ -71,15 +74,16 @@ void MainWindow::createViews()
     m_queue = new QueuePage(m_client, m_settings, m_stack);
     m_approvals = new ApprovalsPage(m_client, m_settings, m_stack);
     m_agents = new AgentsPage(m_client, m_settings, m_stack);
+    m_sandboxes = new SandboxesPage(m_client, m_settings, m_stack);
     m_settingsPage = new SettingsPage(m_client, m_settings, m_stack);
 }
 
-QAction *MainWindow::addPage(const QString &name, const QString &label, const QString &icon, QWidget *page)
+QAction *MainWindow::addPage(const QString &name, const QString &label, const QString &icon, Qt::Key key, QWidget *page)
 {
     auto *action = new QAction(label, this);
     action->setData(name);
     action->setCheckable(true);
-    action->setShortcut(QKeySequence(QKeyCombination(Qt::ControlModifier, Qt::Key(Qt::Key_1 + m_pages.size()))));
+    action->setShortcut(QKeySequence(QKeyCombination(Qt::ControlModifier, key)));
     action->setToolTip(QStringLiteral("%1 (%2)").arg(label, action->shortcut().toString(QKeySequence::NativeText)));
     addAction(action);
     m_stack->addWidget(page);
@@ -91,12 +95,13 @@ QAction *MainWindow::addPage(const QString &name, const QString &label, const QS
 
 void MainWindow::createActions()
 {
-    addPage(QStringLiteral("sessions"), tr("Sessions"), QStringLiteral("sessions"), m_sessions);
-    addPage(QStringLiteral("queue"), tr("Queue"), QStringLiteral("queue"), m_queue);
-    addPage(QStringLiteral("approvals"), tr("Approvals"), QStringLiteral("approvals"), m_approvals);
-    addPage(QStringLiteral("agents"), tr("Agents"), QStringLiteral("agents"), m_agents);
+    addPage(QStringLiteral("sessions"), tr("Sessions"), QStringLiteral("sessions"), Qt::Key_1, m_sessions);
+    addPage(QStringLiteral("queue"), tr("Queue"), QStringLiteral("queue"), Qt::Key_2, m_queue);
+    addPage(QStringLiteral("approvals"), tr("Approvals"), QStringLiteral("approvals"), Qt::Key_3, m_approvals);
+    addPage(QStringLiteral("agents"), tr("Agents"), QStringLiteral("agents"), Qt::Key_4, m_agents);
+    addPage(QStringLiteral("sandboxes"), tr("Sandboxes"), QStringLiteral("sandboxes"), Qt::Key_6, m_sandboxes);
     m_rail->addStretch();
-    addPage(QStringLiteral("settings"), tr("Settings"), QStringLiteral("settings"), m_settingsPage);
+    addPage(QStringLiteral("settings"), tr("Settings"), QStringLiteral("settings"), Qt::Key_5, m_settingsPage);
     auto *group = new QActionGroup(this);
     for (QAction *action : std::as_const(m_pages))
         group->addAction(action);
@@ -115,11 +120,19 @@ void MainWindow::createActions()
 void MainWindow::createStatusBar()
 {
     m_store = new QLabel(tr("Opening the store…"), this);
+    m_docker = new QToolButton(this);
+    m_docker->setObjectName(QStringLiteral("dockerState"));
+    m_docker->setAutoRaise(true);
+    m_docker->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_docker->setIconSize({4 * grid, 4 * grid});
+    m_docker->hide(); // until it is known
+    connect(m_docker, &QToolButton::clicked, this, [this] { showPage(QStringLiteral("sandboxes")); });
     m_running = new QLabel(this);
     m_cost = new QLabel(this);
     statusBar()->setSizeGripEnabled(false);
     statusBar()->setContentsMargins(2 * grid, 0, 2 * grid, 0);
     statusBar()->addWidget(m_store, 1);
+    statusBar()->addPermanentWidget(m_docker);
     statusBar()->addPermanentWidget(m_running);
     statusBar()->addPermanentWidget(m_cost);
     showCounts();
@@ -133,6 +146,10 @@ void MainWindow::connectPages()
     connect(m_queue, &QueuePage::sessionsAsked, this, [this] { showPage(QStringLiteral("sessions")); });
     connect(m_approvals, &ApprovalsPage::sessionActivated, this, &MainWindow::openSession);
     connect(m_approvals, &ApprovalsPage::sessionsAsked, this, [this] { showPage(QStringLiteral("sessions")); });
+    connect(m_sandboxes, &SandboxesPage::sessionActivated, this, &MainWindow::openSession);
+    connect(m_sandboxes, &SandboxesPage::sessionsAsked, this, [this] { showPage(QStringLiteral("sessions")); });
+    connect(m_sandboxes, &SandboxesPage::failed, m_banner, &Banner::showError);
+    connect(m_sandboxes, &SandboxesPage::engineChanged, this, &MainWindow::showSandboxEngine);
     connect(m_banner, &Banner::sessionActivated, this, &MainWindow::openSession);
 }
 
@@ -187,6 +204,16 @@ void MainWindow::showCounts()
                                                  : QStringLiteral("Signalbox"));
 }
 
+void MainWindow::showSandboxEngine(const engine::SandboxEngine &engine)
+{
+    const models::Tone tone = engine.available ? models::Tone::Good : models::Tone::Attention;
+    m_docker->setIcon(icon(engine.available ? QStringLiteral("sandboxes") : QStringLiteral("warning"), toneColour(tone, palette())));
+    m_docker->setText(models::engineWords(engine));
+    m_docker->setAccessibleName(m_docker->text());
+    m_docker->setToolTip(engine.available ? tr("%1, API %2\n%3").arg(engine.name, engine.apiVersion, engine.socket) : engine.problem);
+    m_docker->show();
+}
+
 void MainWindow::showPage(const QString &name)
 {
     for (int i = 0; i < m_pages.size(); ++i) {
@@ -228,6 +255,8 @@ void MainWindow::findInPage()
         m_approvals->focusFilter();
     else if (name == u"queue")
         m_queue->focusFilter();
+    else if (name == u"sandboxes")
+        m_sandboxes->focusFilter();
 }
 
 void MainWindow::openPalette()
@@ -240,6 +269,14 @@ void MainWindow::openPalette()
                         showPage(QStringLiteral("sessions"));
                         m_sessions->newSession();
                     }});
+    const QList<std::pair<QString, QString>> sandboxes{{tr("Show computers"), QStringLiteral("computers")},
+                                                       {tr("Show leftovers"), QStringLiteral("leftovers")},
+                                                       {tr("Build an image"), QStringLiteral("images")}};
+    for (const auto &[title, tab] : sandboxes)
+        entries.append({title, tr("Sandboxes"), [this, tab = tab] {
+                            showPage(QStringLiteral("sandboxes"));
+                            m_sandboxes->showTab(tab);
+                        }});
     entries.append({tr("Find in page"), QKeySequence(QKeySequence::Find).toString(QKeySequence::NativeText), [this] { findInPage(); }});
     entries.append({tr("Quit"), QKeySequence(QKeySequence::Quit).toString(QKeySequence::NativeText), [this] { close(); }});
     models::onReply(m_client.sessions({}), this, [this, entries](const engine::Result<QList<engine::Session>> &sessions) mutable {

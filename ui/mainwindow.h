@@ -8,6 +8,7 @@ class QAction;
 class QLabel;
 class QSettings;
 class QStackedWidget;
+class QToolButton;
 
 namespace ui {
 
@@ -17,6 +18,7 @@ class Banner;
 class CommandPalette;
 class QueuePage;
 class Rail;
+class SandboxesPage;
 class SessionsPage;
 class SettingsPage;
 
@@ -29,7 +31,7 @@ public:
     MainWindow(engine::EngineClient &client, QSettings &settings, QWidget *parent = nullptr);
     ~MainWindow() override;
 
-    // "sessions", "queue", "approvals", "agents", "settings"
+    // "sessions", "queue", "approvals", "agents", "sandboxes", "settings"
     void showPage(const QString &name);
     QString page() const;
     void openSession(const engine::SessionId &id);
@@ -44,13 +46,14 @@ private:
     void createStatusBar();
     void connectPages();
     void connectEngine();
-    QAction *addPage(const QString &name, const QString &label, const QString &icon, QWidget *page);
+    QAction *addPage(const QString &name, const QString &label, const QString &icon, Qt::Key key, QWidget *page);
     void takeBatch(const engine::FeedBatch &batch);
     void showCounts();
     void readStatus();
     void showFailure(const engine::Error &error);
     void openPalette();
     void findInPage();
+    void showSandboxEngine(const engine::SandboxEngine &engine);
 
     engine::EngineClient &m_client;
     QSettings &m_settings;
@@ -64,8 +67,10 @@ private:
     QueuePage *m_queue = nullptr;
     ApprovalsPage *m_approvals = nullptr;
     AgentsPage *m_agents = nullptr;
+    SandboxesPage *m_sandboxes = nullptr;
     SettingsPage *m_settingsPage = nullptr;
     QLabel *m_store = nullptr;
+    QToolButton *m_docker = nullptr;
     QLabel *m_running = nullptr;
     QLabel *m_cost = nullptr;
 };

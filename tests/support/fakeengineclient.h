@@ -30,12 +30,18 @@ public:
     engine::EngineStatus statusRow;
     QList<engine::Finding> findingRows;
     qint64 costTodayMicros = 0;
+    engine::SandboxEngine sandboxEngineRow;
+    QList<engine::Computer> computerRows;
+    QHash<QString, QList<engine::Protection>> checklistRows; // by session id
+    QList<engine::Leftover> leftoverRows;
+    QList<engine::AgentImage> imageRows;
 
     // One line per call, "resolve p-1 approve", in order; and the values of the most looked-at ones.
     QStringList calls;
     QList<engine::Decision> decisions;
     QList<engine::NewRun> submissions;
     QList<engine::ApprovalId> seen;
+    QList<engine::ImageRequest> builds;
     int callCount(const QString &prefix) const;
 
     // While held, answers (not effects) wait for release().
@@ -49,6 +55,8 @@ public:
     void putRun(const engine::Run &run);
     void putApproval(const engine::Approval &approval);
     void putBlocks(const QList<engine::Block> &blocks);
+    void putComputer(const engine::Computer &computer);
+    void pushProgress(const engine::ImageProgress &progress);
     void removeSession(const engine::SessionId &id);
     // Numbers the batch, fills in the counts, and emits it at once.
     void push(engine::FeedBatch batch);
@@ -86,6 +94,17 @@ public:
                                                              const QString &who) override;
     void markSeen(const QList<engine::ApprovalId> &ids, const QString &who) override;
     QFuture<engine::Result<QList<engine::AuditEntry>>> audit(int limit) override;
+    QFuture<engine::Result<engine::SandboxEngine>> sandboxEngine() override;
+    QFuture<engine::Result<QList<engine::Computer>>> computers(bool usage) override;
+    QFuture<engine::Result<QList<engine::Protection>>> checklist(const engine::SessionId &id) override;
+    QFuture<engine::Result<void>> pauseComputer(const engine::SessionId &id, const QString &who) override;
+    QFuture<engine::Result<void>> resumeComputer(const engine::SessionId &id, const QString &who) override;
+    QFuture<engine::Result<void>> stopComputer(const engine::SessionId &id, const QString &who) override;
+    QFuture<engine::Result<QList<engine::Leftover>>> leftovers() override;
+    QFuture<engine::Result<void>> removeLeftover(const engine::Leftover &leftover, const QString &who) override;
+    QFuture<engine::Result<QList<engine::AgentImage>>> images() override;
+    QFuture<engine::Result<void>> buildImage(const engine::ImageRequest &request, const QString &who) override;
+    void cancelImageBuild() override;
     QFuture<engine::Result<QMap<QString, QString>>> settings() override;
     QFuture<engine::Result<void>> setSetting(const QString &key, const QString &value, const QString &who) override;
     QFuture<engine::Result<engine::EngineStatus>> status() override;
@@ -129,6 +148,9 @@ private:
         return engine::fail(engine::ErrorCode::NotFound, QStringLiteral("There is no object %1.").arg(value));
     }
     void feedLater(const engine::FeedBatch &batch);
+    engine::Computer *findComputer(const engine::SessionId &id);
+    engine::Result<void> setComputerState(const engine::SessionId &id, engine::ComputerState state);
+    void computersChangedLater();
     engine::Session *findSession(const engine::SessionId &id);
     engine::Run *findRun(const engine::RunId &id);
     engine::Approval *findApproval(const engine::ApprovalId &id);
@@ -140,6 +162,7 @@ private:
     void noteAudit(const QString &who, const QString &what, const QString &subject, const QString &result);
 
     bool m_held = false;
+    bool m_isBuilding = false;
     QList<std::function<void()>> m_waiting;
     QHash<QString, engine::Error> m_failures;
     quint64 m_batch = 0;

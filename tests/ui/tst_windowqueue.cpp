@@ -142,7 +142,7 @@ void TestWindowQueue::everyPageHasAnEmptyState()
 {
     WindowFixture fixture;
     QVERIFY2(fixture.start(), qPrintable(fixture.engine.failure.message));
-    for (const char *page : {"sessions", "queue", "approvals", "agents", "settings"}) {
+    for (const char *page : {"sessions", "queue", "approvals", "agents", "sandboxes", "settings"}) {
         fixture.window->showPage(QString::fromLatin1(page));
         QCOMPARE(fixture.window->page(), QString::fromLatin1(page));
         QTest::qWait(20);

@@ -3,6 +3,7 @@
 #include "models/displaytext.h"
 #include "models/reply.h"
 #include "models/sessionfollower.h"
+#include "ui/sandboxes/computerpanel.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/person.h"
 #include "ui/widgets/rundetails.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int rawLines = 500;
 constexpr int rawRefreshMs = 500;
+constexpr int computerRefreshMs = 200;
 constexpr int rawPreview = 400;
 
 QTableWidget *inspectorTable(const QStringList &headings, const QString &name, QWidget *parent)
@@ -65,6 +67,7 @@ SessionInspector::SessionInspector(engine::EngineClient &client, models::Session
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(createRun(), tr("Run"));
     m_tabs->addTab(createQueue(), tr("Queue"));
+    m_tabs->addTab(createComputer(), tr("Computer"));
     m_tabs->addTab(createRaw(), tr("Raw"));
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -74,9 +77,20 @@ SessionInspector::SessionInspector(engine::EngineClient &client, models::Session
     m_rawTimer.setSingleShot(true);
     m_rawTimer.setInterval(rawRefreshMs);
     connect(&m_rawTimer, &QTimer::timeout, this, &SessionInspector::readRaw);
-    connect(m_tabs, &QTabWidget::currentChanged, this, [this] { m_rawTimer.start(0); });
+    m_computerTimer.setSingleShot(true);
+    connect(&m_computerTimer, &QTimer::timeout, this, &SessionInspector::readComputer);
+    connect(m_tabs, &QTabWidget::currentChanged, this, [this] {
+        m_rawTimer.start(0);
+        m_computerTimer.start(0);
+    });
+    connect(&m_client, &engine::EngineClient::fed, this, [this](const engine::FeedBatch &batch) {
+        if (batch.computersChanged && !m_computerTimer.isActive())
+            m_computerTimer.start(computerRefreshMs);
+    });
     connect(&m_follower, &models::SessionFollower::runsChanged, this, &SessionInspector::showRuns);
     connect(&m_follower, &models::SessionFollower::sessionChanged, this, [this] {
+        if (!m_computerTimer.isActive())
+            m_computerTimer.start(computerRefreshMs);
         if (!m_rawTimer.isActive())
             m_rawTimer.start(rawRefreshMs);
     });
@@ -137,6 +151,13 @@ QWidget *SessionInspector::createQueue()
     layout->addWidget(m_line, 1);
     layout->addWidget(m_cancel);
     return page;
+}
+
+QWidget *SessionInspector::createComputer()
+{
+    m_computer = new ComputerPanel(m_client, ComputerPanel::Place::Session, this);
+    connect(m_computer, &ComputerPanel::failed, this, &SessionInspector::failed);
+    return m_computer;
 }
 
 QWidget *SessionInspector::createRaw()
@@ -203,9 +224,29 @@ void SessionInspector::showRuns()
         m_rawTimer.start(rawRefreshMs);
 }
 
+void SessionInspector::readComputer()
+{
+    if (m_tabs->currentWidget() != m_computer || m_follower.id().isEmpty())
+        return;
+    const engine::SessionId asked = m_follower.id();
+    models::onReply(m_client.computers(false), this, [this, asked](const engine::Result<QList<engine::Computer>> &result) {
+        if (asked != m_follower.id())
+            return;
+        if (!result) {
+            emit failed(result.error());
+            return;
+        }
+        for (const engine::Computer &computer : *result) {
+            if (computer.sessionId == asked)
+                return m_computer->setComputer(computer);
+        }
+        m_computer->clear(tr("This session has no computer now. Its next prompt makes one."));
+    });
+}
+
 void SessionInspector::readRaw()
 {
-    if (m_tabs->currentIndex() != 2 || m_follower.id().isEmpty())
+    if (!m_tabs->currentWidget()->isAncestorOf(m_raw) || m_follower.id().isEmpty())
         return;
     const engine::SessionId asked = m_follower.id();
     models::onReply(m_client.rawLines(asked, {}, rawLines), this, [this, asked](const engine::Result<QList<engine::RawLine>> &lines) {

@@ -17,9 +17,10 @@ class SessionFollower;
 
 namespace ui {
 
+class ComputerPanel;
 class RunDetails;
 
-// Beside the transcript: the newest run's facts, this session's line, and the raw protocol.
+// Beside the transcript: the newest run's facts, this session's line, its computer, and the raw protocol.
 class SessionInspector final : public QWidget
 {
     Q_OBJECT
@@ -36,8 +37,10 @@ signals:
 private:
     QWidget *createRun();
     QWidget *createQueue();
+    QWidget *createComputer();
     QWidget *createRaw();
     void showRuns();
+    void readComputer();
     void readRaw();
     void startFresh();
 
@@ -51,9 +54,11 @@ private:
     QTableWidget *m_line = nullptr;
     QLabel *m_lineEmpty = nullptr;
     QPushButton *m_cancel = nullptr;
+    ComputerPanel *m_computer = nullptr;
     QTableWidget *m_raw = nullptr;
     QPlainTextEdit *m_rawText = nullptr;
     QTimer m_rawTimer;
+    QTimer m_computerTimer;
 };
 
 } // namespace ui

@@ -1,9 +1,11 @@
 #include "ui/widgets/icons.h"
 
+#include <QGuiApplication>
 #include <QHash>
 #include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPalette>
 #include <QPixmap>
 
 namespace ui {
@@ -99,7 +101,11 @@ QHash<QString, Glyph> pageGlyphs()
         turn.translate(8, 8).rotate(45 * i);
         teeth.addPath(turn.map(polyline({{0, -4.6}, {0, -6.6}})));
     }
-    return {{QStringLiteral("sessions"), {bubble + polyline({{4.8, 6}, {11.2, 6}}) + polyline({{4.8, 8.4}, {9, 8.4}}), {}}},
+    Shape cube = polyline({{8, 1.6}, {14, 4.8}, {14, 11.2}, {8, 14.4}, {2, 11.2}, {2, 4.8}});
+    cube.closeSubpath();
+    const Shape edges = polyline({{2, 4.8}, {8, 8}, {14, 4.8}}) + polyline({{8, 8}, {8, 14.4}});
+    return {{QStringLiteral("sandboxes"), {cube + edges, {}}},
+            {QStringLiteral("sessions"), {bubble + polyline({{4.8, 6}, {11.2, 6}}) + polyline({{4.8, 8.4}, {9, 8.4}}), {}}},
             {QStringLiteral("queue"), {tracks, stations}},
             {QStringLiteral("approvals"), {signal, circle(8, 5, 1.5)}},
             {QStringLiteral("agents"),
@@ -122,7 +128,19 @@ QHash<QString, Glyph> actionGlyphs()
     flame.cubicTo({2.8, 14.2}, {3.6, 8.6}, {6.2, 7});
     flame.cubicTo({6.8, 8.2}, {7.4, 8.4}, {7.8, 8});
     flame.cubicTo({8.6, 6.4}, {7.6, 4}, {8, 1.8});
-    return {{QStringLiteral("search"), {circle(7, 7, 4.4) + polyline({{10.3, 10.3}, {14, 14}}), {}}},
+    Shape layer = polyline({{8, 2}, {14.2, 5.2}, {8, 8.4}, {1.8, 5.2}});
+    layer.closeSubpath();
+    const Shape below = polyline({{1.8, 8}, {8, 11.2}, {14.2, 8}}) + polyline({{1.8, 10.8}, {8, 14}, {14.2, 10.8}});
+    Shape drum;
+    drum.addEllipse(QPointF(8, 4), 5.4, 2.2);
+    const Shape sides = polyline({{2.6, 4}, {2.6, 12}}) + polyline({{13.4, 4}, {13.4, 12}});
+    Shape bottom;
+    bottom.arcMoveTo(QRectF(2.6, 9.8, 10.8, 4.4), 180);
+    bottom.arcTo(QRectF(2.6, 9.8, 10.8, 4.4), 180, 180);
+    return {{QStringLiteral("pause"), {{}, box(3.6, 3, 3, 10, 0.8) + box(9.4, 3, 3, 10, 0.8)}},
+            {QStringLiteral("image"), {layer + below, {}}},
+            {QStringLiteral("volume"), {drum + sides + bottom, {}}},
+            {QStringLiteral("search"), {circle(7, 7, 4.4) + polyline({{10.3, 10.3}, {14, 14}}), {}}},
             {QStringLiteral("plus"), {polyline({{8, 3}, {8, 13}}) + polyline({{3, 8}, {13, 8}}), {}}},
             {QStringLiteral("close"), {polyline({{4, 4}, {12, 12}}) + polyline({{12, 4}, {4, 12}}), {}}},
             {QStringLiteral("copy"), {box(5.5, 5.5, 8, 8.5) + polyline({{3, 10.5}, {2.4, 10.5}, {2.4, 2.4}, {10.4, 2.4}, {10.4, 3}}), {}}},
@@ -169,6 +187,8 @@ public:
     void paint(QPainter *painter, const QRect &area, QIcon::Mode mode, QIcon::State) override
     {
         QColor colour = m_colour;
+        if (mode == QIcon::Selected) // on the highlight of a chosen row
+            colour = QGuiApplication::palette().color(QPalette::HighlightedText);
         if (mode == QIcon::Disabled)
             colour.setAlphaF(colour.alphaF() * 0.4f);
         paintIcon(*painter, area, m_name, colour);
