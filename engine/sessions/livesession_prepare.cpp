@@ -1,5 +1,5 @@
 // How a LiveSession comes by its process: reuse, adopt, resume or start.
-#include "engine/harness/claude/transcript.h"
+#include "engine/harness/nativestate.h"
 #include "engine/harness/programfinder.h"
 #include "engine/sessions/livesession.h"
 
@@ -226,7 +226,7 @@ void LiveSession::connectChannel()
 // out again under the same ids; the worker applies each once.
 Result<void> LiveSession::rebuild()
 {
-    m_driver = makeClaudeDriver(m_parts.tools);
+    m_driver = makeDriver(m_agent.harness, m_parts.tools);
     m_exited = false; // its exit is still to be told, also when it happened meanwhile
     m_splitter.reset(m_recorder.channel().outputOffset);
     m_outputSeen = m_recorder.channel().outputOffset;
@@ -238,6 +238,7 @@ Result<void> LiveSession::rebuild()
     context.session = m_session;
     context.workspace = m_session.workspace;
     QList<InputLine> generated = m_driver->begin(context).inputs;
+    std::optional<ConversationOpened> unstored;
     QSet<QByteArray> written;
     const ChannelState &state = m_recorder.channel();
     const Result<void> read = m_parts.stores.events.rawOfLaunch(m_id, state.generation, state.launch, [&](const RawLine &line) {
@@ -249,8 +250,11 @@ Result<void> LiveSession::rebuild()
         case RawLine::Direction::FromHarness: {
             const DriverOutput output = m_driver->feed(line.bytes);
             generated += output.inputs;
-            for (const HarnessEvent &event : output.events)
+            for (const HarnessEvent &event : output.events) {
                 m_transcriber.rebuild(event, line.at);
+                if (const auto *opened = std::get_if<ConversationOpened>(&event); opened && !unstored)
+                    unstored = *opened;
+            }
             break;
         }
         case RawLine::Direction::FromHarnessError:
@@ -263,10 +267,15 @@ Result<void> LiveSession::rebuild()
         return read;
     QList<InputLine> missing;
     for (const InputLine &input : std::as_const(generated)) {
-        if (!written.contains(input.bytes.trimmed()))
+        if (!written.contains(input.bytes.trimmed()) && !m_driver->isRecorded(input))
             missing.append(input);
     }
+    if (unstored) {
+        if (const Result<void> stored = conversationOpened(*unstored); !stored)
+            return stored;
+    }
     send(missing);
+    await(m_driver->openDeadlines());
     setState(m_driver->phase() == DriverPhase::Turn    ? State::Turn
              : m_driver->phase() == DriverPhase::Ready ? State::Ready
                                                        : State::Preparing);
@@ -331,7 +340,7 @@ Result<bool> LiveSession::mustResume() const
     if (m_session.native.transcriptSize >= 0)
         return true;
     // A first turn that never ended leaves a conversation that must not be created again.
-    return !findTranscript(config, m_session.workspace, m_session.native.nativeSessionId).isEmpty();
+    return !findConversation(m_agent.harness, config, m_session.workspace, m_session.native.nativeSessionId).isEmpty();
 }
 
 Result<void> LiveSession::checkCredential(const LaunchContext &context) const
@@ -343,7 +352,7 @@ Result<void> LiveSession::checkCredential(const LaunchContext &context) const
         return {};
     // A signed-in configuration folder of the person's own needs no key.
     if (!m_agent.configFolder.isEmpty() &&
-        QFile::exists(m_agent.configFolder + QStringLiteral("/.credentials.json")))
+        QFile::exists(m_agent.configFolder + signedInFile(m_agent.harness)))
         return {};
     return fail(ErrorCode::CredentialMissing,
                 tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
@@ -369,7 +378,7 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
     const Result<void> credential = checkCredential(context);
     if (!credential)
         co_return tl::unexpected<Error>(credential.error());
-    const Result<HarnessProgram> program = co_await m_parts.programs.find(m_agent.program);
+    const Result<HarnessProgram> program = co_await m_parts.programs.find(m_agent.program, m_agent.harness);
     if (!program)
         co_return tl::unexpected<Error>(program.error());
     context.program = program->path;
@@ -399,18 +408,20 @@ QCoro::Task<Result<void>> LiveSession::launchHarness()
         const NativeIdentity native = m_session.native;
         const QString config = context->configFolder;
         const QString workspace = context->workspace;
-        const QFuture<Result<void>> verifying =
-            QtConcurrent::run([native, config, workspace] { return verifyTranscript(native, config, workspace); });
-        const Result<void> verified = co_await verifying;
-        if (!verified)
-            co_return verified;
+        const HarnessKind kind = m_agent.harness;
+        const QFuture<Result<QString>> verifying = QtConcurrent::run(
+            [kind, native, config, workspace] { return verifyConversation(kind, native, config, workspace); });
+        const Result<QString> newestTurn = co_await verifying;
+        if (!newestTurn)
+            co_return tl::unexpected<Error>(newestTurn.error());
+        context->lastTurnId = *newestTurn;
     }
     if (m_detached)
         co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
     if (!m_channel)
         co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
     m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");
-    m_driver = makeClaudeDriver(m_parts.tools);
+    m_driver = makeDriver(m_agent.harness, m_parts.tools);
     ChannelState state = m_recorder.channel();
     state.launch += 1;
     state.outputOffset = 0;

@@ -1,6 +1,7 @@
 #include "engine/sessions/turnexecutor.h"
 
 #include "engine/harness/claude/transcript.h"
+#include "engine/harness/nativestate.h"
 
 #include <QCoroFuture>
 #include <QCoroTimer>
@@ -275,14 +276,15 @@ QCoro::Task<> TurnExecutor::storeIdentity(SessionId id)
                                : agent->configFolder;
     const NativeIdentity before = session->native;
     const QString workspace = session->workspace;
+    const HarnessKind kind = agent->harness;
     Result<NativeIdentity> now = fail(ErrorCode::NativeResumeFailed, {});
     // The harness writes its transcript beside its output, sometimes a little later.
     for (int attempt = 0; attempt < transcriptTries; ++attempt) {
         if (attempt > 0)
             co_await QCoro::sleepFor(transcriptPause);
         // Named first: this compiler destroys a lambda's captures twice inside a co_await expression.
-        const QFuture<Result<NativeIdentity>> hashing = QtConcurrent::run([config, workspace, before] {
-            return snapshotTranscript(findTranscript(config, workspace, before.nativeSessionId), before.nativeSessionId);
+        const QFuture<Result<NativeIdentity>> hashing = QtConcurrent::run([kind, config, workspace, before] {
+            return snapshotTranscript(findConversation(kind, config, workspace, before.nativeSessionId), before.nativeSessionId);
         });
         now = co_await hashing;
         if (now && now->transcriptSize > before.transcriptSize)
