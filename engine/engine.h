@@ -63,6 +63,8 @@ private:
     Result<void> applySettings();
     // True when the engine is up; otherwise answers with the reason.
     template <class T> bool isUp(const Answer<T> &answer) const;
+    Result<void> takeOverOldSettings();
+    void warnOfOldSpelling(const Agent &agent);
     void audit(const QString &who, const QString &what, const QString &subject, const QString &detail = {});
     Result<Session> freshSession(const SessionId &id) const;
 

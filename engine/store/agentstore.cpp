@@ -22,18 +22,25 @@ Json jsonOfList(const QStringList &list)
     return array;
 }
 
-QByteArray settingsOf(const Agent &agent)
+// `present` is what the row holds: settings of a newer program are kept as they are.
+QByteArray settingsOf(const Agent &agent, const Json &present)
 {
     Json environment = Json::object();
     for (auto it = agent.environment.cbegin(); it != agent.environment.cend(); ++it)
         environment[settingText(it.key())] = settingText(it.value());
-    const Json settings{{"harness", settingText(toString(agent.harness))},
+    Json settings = present.is_object() ? present : Json::object();
+    settings.erase("sandbox"); // the old spelling of sandbox_mode
+    if (!agent.sandbox.isEmpty())
+        settings["sandbox"] = settingText(agent.sandbox);
+    settings.update(Json{{"harness", settingText(toString(agent.harness))},
                         {"provider", settingText(agent.provider)},
                         {"program", settingText(agent.program)},
                         {"model", settingText(agent.model)},
                         {"base_url", settingText(agent.baseUrl)},
                         {"key_variable", settingText(agent.keyVariable)},
                         {"permission_mode", settingText(agent.permissionMode)},
+                        {"approval_policy", settingText(agent.approvalPolicy)},
+                        {"sandbox_mode", settingText(agent.sandboxMode)},
                         {"gate", settingText(toString(agent.gate))},
                         {"workspace", settingText(agent.workspace)},
                         {"config_folder", settingText(agent.configFolder)},
@@ -47,7 +54,7 @@ QByteArray settingsOf(const Agent &agent)
                         {"max_attempts", agent.maxAttempts},
                         {"max_queued", agent.maxQueued},
                         {"recording", settingText(agent.recording)},
-                        {"replay_speed", agent.replaySpeed}};
+                        {"replay_speed", agent.replaySpeed}});
     return QByteArray::fromStdString(settings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -110,6 +117,9 @@ Result<Agent> agentOf(const Row &row)
     readSetting(settings, "base_url", agent.baseUrl);
     readSetting(settings, "key_variable", agent.keyVariable);
     readSetting(settings, "permission_mode", agent.permissionMode);
+    readSetting(settings, "approval_policy", agent.approvalPolicy);
+    readSetting(settings, "sandbox_mode", agent.sandboxMode);
+    readSetting(settings, "sandbox", agent.sandbox);
     readSetting(settings, "workspace", agent.workspace);
     readSetting(settings, "config_folder", agent.configFolder);
     readSetting(settings, "instructions", agent.instructions);
@@ -137,11 +147,16 @@ Result<Agent> agentOf(const Row &row)
 
 Result<void> AgentStore::insertOrUpdate(const Agent &agent)
 {
+    const Result<Rows> present = m_database.run(QStringLiteral("agent.get"), {{"id", agent.id.value}});
+    if (!present)
+        return tl::unexpected(present.error());
+    const Json settings =
+        present->isEmpty() ? Json::object() : Json::parse(present->first().text("settings").toStdString(), nullptr, false);
     const Result<Rows> stored =
         m_database.run(QStringLiteral("agent.upsert"), {{"id", agent.id.value},
                                                         {"name", agent.name},
                                                         {"name_folded", agent.name.toCaseFolded()},
-                                                        {"settings", QString::fromUtf8(settingsOf(agent))},
+                                                        {"settings", QString::fromUtf8(settingsOf(agent, settings))},
                                                         {"archived", agent.archived},
                                                         {"created_at", agent.createdAt},
                                                         {"updated_at", agent.updatedAt}});
