@@ -163,7 +163,7 @@ void TestCodexDriver::policyChangedInTheTurn()
 {
     Codex codex;
     codex.inTurn();
-    const auto settings = [](const char *policy) {
+    const auto settings = [](const char *policy) -> QByteArray {
         return QByteArray(R"({"method":"thread/settings/updated","params":{"threadId":"th","threadSettings":{"approvalPolicy":")") +
                policy + R"(","sandboxPolicy":{"type":"readOnly"}}}})";
     };
@@ -449,7 +449,7 @@ void TestCodexDriver::usageOfOneTurn()
 {
     Codex codex;
     codex.inTurn();
-    const auto tokens = [](int total, const char *turn) {
+    const auto tokens = [](int total, const char *turn) -> QByteArray {
         return QByteArray(R"({"method":"thread/tokenUsage/updated","params":{"threadId":"th","turnId":")") + turn +
                R"(","tokenUsage":{"total":{"totalTokens":)" + QByteArray::number(total) +
                R"(},"last":{"inputTokens":100,"cachedInputTokens":30,"outputTokens":20}}}})";
@@ -460,9 +460,9 @@ void TestCodexDriver::usageOfOneTurn()
     codex.feed(tokens(240, "tu"));
     codex.driver->feed(turnDone("failed"));
     codex.driver->prompt(QStringLiteral("q"), QStringLiteral("hi"));
-    codex.feed(QByteArray(turnReply(QStringLiteral("q"))).replace("tu", "t2"));
+    codex.feed(QByteArray(turnReply(QStringLiteral("q"))).replace("\"tu\"", "\"t2\""));
     codex.feed(tokens(360, "t2"));
-    const DriverOutput output = codex.driver->feed(turnDone("completed").replace("tu\"", "t2\""));
+    const DriverOutput output = codex.driver->feed(turnDone("completed").replace("\"tu\"", "\"t2\""));
     const auto *ended = std::get_if<TurnEnded>(&output.events.last());
     QVERIFY(ended);
     QCOMPARE(ended->usage.inputTokens, 70);
