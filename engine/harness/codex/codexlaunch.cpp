@@ -55,7 +55,7 @@ QMap<QString, QString> codexEnvironment(const LaunchContext &context)
     unlessSet(QStringLiteral("PATH"), QStringLiteral("/usr/local/bin:/usr/bin:/bin"));
     unlessSet(QStringLiteral("LANG"), QStringLiteral("C.UTF-8"));
     unlessSet(QStringLiteral("TERM"), QStringLiteral("dumb"));
-    environment.insert(QStringLiteral("RUST_LOG"), QStringLiteral("error"));
+    environment.insert(QStringLiteral("RUST_LOG"), QStringLiteral("off"));
     if (!context.configFolder.isEmpty())
         environment.insert(QStringLiteral("CODEX_HOME"), context.configFolder);
     if (const QString key = keyOf(context); !key.isEmpty())
