@@ -82,7 +82,7 @@ QList<RiskFact> riskFacts(const engine::Approval &approval)
     const QString input = QString::fromUtf8(approval.input);
     const ToolSummary summary = toolSummary(approval.toolName, input);
     // Arguments of tools that carry no command are file contents: words in them run nothing.
-    if (!summary.edit && approval.kind == engine::ApprovalKind::Tool) {
+    if (!summary.edit && summary.changed.isEmpty() && approval.kind == engine::ApprovalKind::Tool) {
         for (const CommandRule &rule : commandRules) {
             const QRegularExpression pattern(QString::fromLatin1(rule.pattern));
             if (pattern.match(summary.line).hasMatch())
@@ -94,6 +94,10 @@ QList<RiskFact> riskFacts(const engine::Approval &approval)
     if (isOutside(summary.path, approval.cwd))
         facts.append({summary.edit ? trRisk("Writes outside the folder") : trRisk("Reaches outside the folder"),
                       trRisk("%1 is not below %2.").arg(summary.path, approval.cwd)});
+    for (const QString &path : summary.changed) {
+        if (isOutside(path, approval.cwd))
+            facts.append({trRisk("Writes outside the folder"), trRisk("%1 is not below %2.").arg(path, approval.cwd)});
+    }
     if (!approval.blockedPath.isEmpty())
         facts.append({trRisk("Blocked path"), trRisk("The harness names %1 as outside of what it may touch.").arg(approval.blockedPath)});
     for (const ActionPart &part : actionParts(approval)) {

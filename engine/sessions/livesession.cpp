@@ -419,6 +419,7 @@ void LiveSession::settleStart(const Result<void> &result)
 QCoro::Task<> LiveSession::end()
 {
     const RunningTask task(m_parts.tasks);
+    QPointer<LiveSession> self(this); // a second caller may be done first and delete the session
     if (m_exiting) {
         const QFuture<Result<void>> ending = m_exiting->future();
         co_await ending;
@@ -432,6 +433,8 @@ QCoro::Task<> LiveSession::end()
             setState(State::Ending);
             const sandbox::Computer computer = std::exchange(m_computer, {});
             co_await m_provider->destroy(computer);
+            if (!self)
+                co_return;
         }
         setState(State::Closed);
         co_return;
@@ -442,13 +445,12 @@ QCoro::Task<> LiveSession::end()
     QFuture<Result<void>> exited = m_exiting->future();
     if (m_driver)
         run(m_driver->endSession());
-    QPointer<LiveSession> self(this);
     m_parts.clock.callAt(m_parts.clock.now().addMSecs(askedToEndMs), this, [self, pending = std::weak_ptr(m_exiting)] {
         if (self && pending.lock() && self->m_channel)
             self->m_channel->killHarness();
     });
     co_await exited;
-    if (m_detached)
+    if (!self || m_detached)
         co_return;
     const Result<void> flushed = m_recorder.flush();
     if (!flushed)
@@ -456,7 +458,8 @@ QCoro::Task<> LiveSession::end()
     m_channel.reset();
     const sandbox::Computer computer = std::exchange(m_computer, {});
     co_await m_provider->destroy(computer);
-    setState(State::Closed);
+    if (self)
+        setState(State::Closed);
 }
 
 void LiveSession::detach()

@@ -19,6 +19,8 @@ QString infoWord(const Json &info)
 
 int infoStatus(const Json &info)
 {
+    if (infoWord(info) == u"unauthorized")
+        return 401;
     return info.is_object() && !info.empty() ? int(numberAt(*info.begin(), "httpStatusCode")) : 0;
 }
 
