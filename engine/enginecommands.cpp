@@ -1,6 +1,7 @@
 // The engine's commands: each checks, changes rows in one transaction, audits, announces and answers once.
 #include "engine/engineparts.h"
 #include "engine/agentcheck.h"
+#include "engine/harness/codex/codexsettings.h"
 #include "engine/doctor.h"
 #include "engine/engine.h"
 

@@ -5,7 +5,8 @@
 
 namespace engine {
 
-QString findConversation(HarnessKind kind, const QString &configFolder, const QString &workspace, const QString &nativeSessionId)
+QString findConversation(HarnessKind kind, const QString &configFolder, const QString &workspace,
+                         const QString &nativeSessionId)
 {
     return kind == HarnessKind::Codex ? findRollout(configFolder, nativeSessionId)
                                       : findTranscript(configFolder, workspace, nativeSessionId);

@@ -10,7 +10,8 @@ namespace engine {
 // thread; see claude/transcript and codex/rollout.
 
 // Empty: none.
-QString findConversation(HarnessKind kind, const QString &configFolder, const QString &workspace, const QString &nativeSessionId);
+QString findConversation(HarnessKind kind, const QString &configFolder, const QString &workspace,
+                         const QString &nativeSessionId);
 // Before a resume. Answers the id of the newest turn; empty when the harness has none.
 Result<QString> verifyConversation(HarnessKind kind, const NativeIdentity &native, const QString &configFolder,
                                    const QString &workspace);

@@ -1,5 +1,5 @@
 // How a LiveSession comes by its process: reuse, adopt, resume or start.
-#include "engine/agentcheck.h"
+#include "engine/harness/codex/codexsettings.h"
 #include "engine/harness/nativestate.h"
 #include "engine/harness/programfinder.h"
 #include "engine/sessions/livesession.h"
@@ -377,7 +377,7 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
         co_return context;
     }
     // Read from the store: a policy that another program wrote there is not passed on unseen.
-    const Result<void> checked = m_agent.harness == HarnessKind::Codex ? checkAgent(m_agent) : Result<void>{};
+    const Result<void> checked = m_agent.harness == HarnessKind::Codex ? checkCodexSettings(m_agent) : Result<void>{};
     if (!checked)
         co_return tl::unexpected<Error>(checked.error());
     const Result<void> credential = checkCredential(context);

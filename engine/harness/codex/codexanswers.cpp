@@ -94,7 +94,8 @@ void CodexDriver::take(const ServerRequest &request)
         return;
     }
     if (request.kind == ServerRequest::Kind::ToolCall && request.complete && m_gate != Gate::All) {
-        write(answerName(request.id, request.turnId), toolReplyLine(request.id, callTool(request.toolName, request.input)));
+        write(answerName(request.id, request.turnId),
+              toolReplyLine(request.id, callTool(request.toolName, request.input)));
         return;
     }
     Open open{request, {}, false};
@@ -126,8 +127,9 @@ DriverOutput CodexDriver::allow(const QString &inputId, const QString &requestId
     if (!isOther && !open.answerable)
         refuse(inputId, open, QStringLiteral("The request could not be shown to a person in full."));
     else if (isOther && !isObject(input))
-        refuse(inputId, open, QStringLiteral("A request of a kind that the console does not know needs an answer in JSON; none "
-                                             "was given."));
+        refuse(inputId, open,
+               QStringLiteral("A request of a kind that the console does not know needs an answer in JSON; none "
+                              "was given."));
     else if (isEditable(open.request) && !isObject(input))
         refuse(inputId, open, QStringLiteral("The decided arguments are no JSON object, so nothing was run."));
     else
@@ -179,7 +181,8 @@ void CodexDriver::refuse(const QString &inputId, const Open &open, const QString
 {
     const QByteArray &id = open.request.id;
     m_denied.insert(open.request.itemId);
-    DenialNote note{open.request.itemId, QStringLiteral("%1@%2").arg(QString::fromUtf8(id), open.request.turnId), message};
+    DenialNote note{open.request.itemId, QStringLiteral("%1@%2").arg(QString::fromUtf8(id), open.request.turnId),
+                    message};
     switch (open.request.kind) {
     case ServerRequest::Kind::Command:
     case ServerRequest::Kind::FileChange:

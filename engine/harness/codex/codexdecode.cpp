@@ -126,23 +126,45 @@ Message settingsOf(const Json &params)
 // What the protocol can say besides and a transcript does not need.
 const QSet<QString> &ignoredMethods()
 {
-    static const QSet<QString> ignored{
-        QStringLiteral("account/rateLimits/updated"), QStringLiteral("account/updated"),
-        QStringLiteral("account/login/completed"), QStringLiteral("account/gatewayOAuth/changed"),
-        QStringLiteral("app/list/updated"), QStringLiteral("command/exec/outputDelta"), QStringLiteral("fs/changed"),
-        QStringLiteral("hook/started"), QStringLiteral("hook/completed"), QStringLiteral("item/fileChange/outputDelta"),
-        QStringLiteral("item/fileChange/patchUpdated"), QStringLiteral("item/mcpToolCall/progress"),
-        QStringLiteral("item/plan/delta"), QStringLiteral("item/reasoning/textDelta"),
-        QStringLiteral("mcpServer/oauthLogin/completed"), QStringLiteral("mcpServer/startupStatus/updated"),
-        QStringLiteral("model/verification"), QStringLiteral("process/exited"), QStringLiteral("process/outputDelta"),
-        QStringLiteral("project/changed"), QStringLiteral("remoteControl/status/changed"), QStringLiteral("skills/changed"),
-        QStringLiteral("thread/archived"), QStringLiteral("thread/closed"), QStringLiteral("thread/goal/cleared"),
-        QStringLiteral("thread/goal/updated"), QStringLiteral("thread/name/updated"), QStringLiteral("thread/queue/changed"),
-        QStringLiteral("thread/readState/changed"), QStringLiteral("thread/section/changed"), QStringLiteral("thread/started"),
-        QStringLiteral("thread/status/changed"), QStringLiteral("thread/environment/connected"),
-        QStringLiteral("thread/environment/disconnected"), QStringLiteral("thread/attachment/updated"),
-        QStringLiteral("thread/unarchived"), QStringLiteral("turn/diff/updated"), QStringLiteral("turn/moderationMetadata"),
-        QStringLiteral("deprecationNotice")};
+    static const QSet<QString> ignored{QStringLiteral("account/rateLimits/updated"),
+                                       QStringLiteral("account/updated"),
+                                       QStringLiteral("account/login/completed"),
+                                       QStringLiteral("account/gatewayOAuth/changed"),
+                                       QStringLiteral("app/list/updated"),
+                                       QStringLiteral("command/exec/outputDelta"),
+                                       QStringLiteral("fs/changed"),
+                                       QStringLiteral("hook/started"),
+                                       QStringLiteral("hook/completed"),
+                                       QStringLiteral("item/fileChange/outputDelta"),
+                                       QStringLiteral("item/fileChange/patchUpdated"),
+                                       QStringLiteral("item/mcpToolCall/progress"),
+                                       QStringLiteral("item/plan/delta"),
+                                       QStringLiteral("item/reasoning/textDelta"),
+                                       QStringLiteral("mcpServer/oauthLogin/completed"),
+                                       QStringLiteral("mcpServer/startupStatus/updated"),
+                                       QStringLiteral("model/verification"),
+                                       QStringLiteral("process/exited"),
+                                       QStringLiteral("process/outputDelta"),
+                                       QStringLiteral("project/changed"),
+                                       QStringLiteral("remoteControl/status/changed"),
+                                       QStringLiteral("skills/changed"),
+                                       QStringLiteral("thread/archived"),
+                                       QStringLiteral("thread/closed"),
+                                       QStringLiteral("thread/goal/cleared"),
+                                       QStringLiteral("thread/goal/updated"),
+                                       QStringLiteral("thread/name/updated"),
+                                       QStringLiteral("thread/queue/changed"),
+                                       QStringLiteral("thread/readState/changed"),
+                                       QStringLiteral("thread/section/changed"),
+                                       QStringLiteral("thread/started"),
+                                       QStringLiteral("thread/status/changed"),
+                                       QStringLiteral("thread/environment/connected"),
+                                       QStringLiteral("thread/environment/disconnected"),
+                                       QStringLiteral("thread/attachment/updated"),
+                                       QStringLiteral("thread/unarchived"),
+                                       QStringLiteral("turn/diff/updated"),
+                                       QStringLiteral("turn/moderationMetadata"),
+                                       QStringLiteral("deprecationNotice")};
     return ignored;
 }
 
@@ -158,8 +180,9 @@ Message notification(const QString &method, const Json &params)
     if (method == u"item/reasoning/summaryTextDelta")
         return TextChunk{item, BlockKind::Thinking, textAt(params, "delta")};
     if (method == u"item/reasoning/summaryPartAdded")
-        return numberAt(params, "summaryIndex") > 0 ? Message(TextChunk{item, BlockKind::Thinking, QStringLiteral("\n\n")})
-                                                    : Message(Ignored{});
+        return numberAt(params, "summaryIndex") > 0
+                   ? Message(TextChunk{item, BlockKind::Thinking, QStringLiteral("\n\n")})
+                   : Message(Ignored{});
     if (method == u"item/commandExecution/outputDelta")
         return OutputChunk{item, textAt(params, "delta")};
     if (method == u"item/commandExecution/terminalInteraction")
@@ -177,7 +200,8 @@ Message notification(const QString &method, const Json &params)
     if (method == u"thread/compacted")
         return Note{QStringLiteral("The harness compacted the conversation."), false};
     if (method == u"model/rerouted")
-        return Note{QStringLiteral("The provider moved the turn to another model: %1").arg(textAt(params, "toModel")), true};
+        return Note{QStringLiteral("The provider moved the turn to another model: %1").arg(textAt(params, "toModel")),
+                    true};
     if (method == u"error")
         return apiError(params);
     if (method == u"serverRequest/resolved") {
@@ -198,7 +222,8 @@ Json parsed(std::string_view text, bool tooDeep)
 {
     if (!tooDeep)
         return Json::parse(text, nullptr, false);
-    return Json::parse(text, [](int depth, Json::parse_event_t, Json &) { return depth < rawjson::deepest / 2; }, false);
+    return Json::parse(
+        text, [](int depth, Json::parse_event_t, Json &) { return depth < rawjson::deepest / 2; }, false);
 }
 
 std::optional<Line> decodeObject(std::string_view text)
@@ -219,8 +244,9 @@ std::optional<Line> decodeObject(std::string_view text)
     if (!method.isEmpty() && hasId)
         line.message = serverRequest(method, rawjson::bytes(*id), params, line.text, tooDeep);
     else if (!method.isEmpty())
-        line.message = tooDeep ? Message(Unknown{method.left(summaryLength / 2) + QStringLiteral(", nested too deeply")})
-                               : notification(method, params);
+        line.message = tooDeep
+                           ? Message(Unknown{method.left(summaryLength / 2) + QStringLiteral(", nested too deeply")})
+                           : notification(method, params);
     else if (hasId && (json.contains("result") || json.contains("error")))
         line.message = replyOf(json, rawjson::bytes(*id));
     else

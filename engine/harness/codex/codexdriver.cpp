@@ -28,7 +28,8 @@ DriverOutput CodexDriver::begin(const LaunchContext &context)
 {
     m_gate = context.agent.gate;
     m_policy = gatePolicy(context.agent);
-    static const QStringList policies{QStringLiteral("on-request"), QStringLiteral("untrusted"), QStringLiteral("never")};
+    static const QStringList policies{QStringLiteral("on-request"), QStringLiteral("untrusted"),
+                                      QStringLiteral("never")};
     if (m_gate != Gate::All && policies.contains(context.session.permissionMode))
         m_policy.approval = context.session.permissionMode;
     m_model = context.session.model.isEmpty() ? context.agent.model : context.session.model;
@@ -93,7 +94,8 @@ void CodexDriver::replayInput(const QByteArray &line)
         if (sent->refused) {
             m_denied.insert(open.request.itemId);
             if (!sent->note.isEmpty())
-                m_notes.append({open.request.itemId, QString::fromUtf8(sent->id) + u'@' + open.request.turnId, sent->note});
+                m_notes.append(
+                    {open.request.itemId, QString::fromUtf8(sent->id) + u'@' + open.request.turnId, sent->note});
         } else if (open.request.kind == ServerRequest::Kind::WriteStdin) {
             m_typing.append(open.request.itemId);
         }
@@ -195,9 +197,10 @@ DriverOutput CodexDriver::setPermissionMode(const QString &mode)
                                .arg(mode, known.join(QStringLiteral(", "))),
                            true});
     } else if (m_gate == Gate::All && mode != u"untrusted") {
-        emitEvent(NoteSeen{QStringLiteral("Every action of this agent asks a person, which needs the policy \"untrusted\"; "
-                                          "nothing was changed."),
-                           true});
+        emitEvent(
+            NoteSeen{QStringLiteral("Every action of this agent asks a person, which needs the policy \"untrusted\"; "
+                                    "nothing was changed."),
+                     true});
     } else {
         m_policy.approval = mode;
         emitEvent(ModeChanged{mode});
@@ -214,9 +217,10 @@ DriverOutput CodexDriver::endSession()
 DriverOutput CodexDriver::processExited(int exitCode, const QByteArray &errorTail)
 {
     const QString tail = QString::fromUtf8(errorTail.right(2000)).trimmed();
-    const QString text = QStringLiteral("The harness ended with exit code %1%2")
-                             .arg(exitCode)
-                             .arg(tail.isEmpty() ? QStringLiteral(" and wrote no error text.") : QStringLiteral(": ") + tail);
+    const QString text =
+        QStringLiteral("The harness ended with exit code %1%2")
+            .arg(exitCode)
+            .arg(tail.isEmpty() ? QStringLiteral(" and wrote no error text.") : QStringLiteral(": ") + tail);
     dropTexts();
     withdrawAll();
     if (m_phase == DriverPhase::Starting) {
@@ -287,12 +291,14 @@ void CodexDriver::watchTurn()
     }
     const QString minutes = QString::number(m_silent * watchdogMs / 60000);
     if (m_stopWanted) {
-        emitEvent(HarnessBroken{QStringLiteral("Codex has said nothing for %1 minutes and did not end the turn when asked to. It "
-                                               "was stopped; the next prompt resumes the conversation.")
-                                    .arg(minutes)});
+        emitEvent(HarnessBroken{
+            QStringLiteral("Codex has said nothing for %1 minutes and did not end the turn when asked to. It "
+                           "was stopped; the next prompt resumes the conversation.")
+                .arg(minutes)});
         return;
     }
-    emitEvent(NoteSeen{QStringLiteral("Codex has said nothing for %1 minutes; the turn is interrupted.").arg(minutes), true});
+    emitEvent(
+        NoteSeen{QStringLiteral("Codex has said nothing for %1 minutes; the turn is interrupted.").arg(minutes), true});
     m_stopWanted = true;
     if (!m_turnId.isEmpty())
         writeInterrupt();
@@ -351,12 +357,13 @@ void CodexDriver::newestTurnTold(const Reply &reply, const QByteArray &id)
         ready();
         return;
     }
-    startFailed(QStringLiteral("The conversation can't be resumed: its file ends with turn %1, but Codex goes on behind %2. "
-                               "Nothing was sent. Restore its file, or start the session fresh.")
-                    .arg(wanted, !reply.ok                ? reply.error
-                                 : reply.turnId.isEmpty() ? QStringLiteral("none")
-                                                          : reply.turnId),
-                true);
+    startFailed(
+        QStringLiteral("The conversation can't be resumed: its file ends with turn %1, but Codex goes on behind %2. "
+                       "Nothing was sent. Restore its file, or start the session fresh.")
+            .arg(wanted, !reply.ok                ? reply.error
+                         : reply.turnId.isEmpty() ? QStringLiteral("none")
+                                                  : reply.turnId),
+        true);
 }
 
 void CodexDriver::ready()

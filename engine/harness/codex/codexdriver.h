@@ -121,8 +121,8 @@ private:
     ToolHost &m_tools;
     DriverPhase m_phase = DriverPhase::Starting;
     Gate m_gate = Gate::All;
-    GatePolicy m_policy;   // sent with every start, resume and turn
-    GatePolicy m_inForce;  // asked for last, in a reply's words; empty: never said
+    GatePolicy m_policy;  // sent with every start, resume and turn
+    GatePolicy m_inForce; // asked for last, in a reply's words; empty: never said
     ThreadRequest m_wanted;
     QString m_lastTurn; // of the conversation on disk
     QString m_model;
@@ -143,7 +143,7 @@ private:
     int m_steers = 0;
     QList<QPair<QString, QString>> m_unsteered; // id and text, until the turn has an id
     QHash<QString, Tool> m_running;
-    QStringList m_order; // of m_running
+    QStringList m_order;  // of m_running
     QSet<QString> m_over; // items that are complete
     QMap<QString, TextChunk> m_texts;
     QSet<QString> m_denied;

@@ -133,7 +133,8 @@ QByteArray threadLine(const QByteArray &id, const ThreadRequest &request)
     params["cwd"] = request.workspace.toStdString();
     params["approvalPolicy"] = request.policy.approval.toStdString();
     // An external sandbox can be named on turns only.
-    params["sandbox"] = request.policy.sandbox == u"external" ? "danger-full-access" : request.policy.sandbox.toStdString();
+    params["sandbox"] =
+        request.policy.sandbox == u"external" ? "danger-full-access" : request.policy.sandbox.toStdString();
     if (!request.model.isEmpty())
         params["model"] = request.model.toStdString();
     // A shell in a terminal, once approved, could be typed into without any question.
@@ -165,10 +166,9 @@ QByteArray turnLine(const QByteArray &id, const QString &threadId, const QString
 
 QByteArray steerLine(const QByteArray &id, const QString &threadId, const QString &turnId, const QString &text)
 {
-    return requestText(id, "turn/steer",
-                       {{"threadId", threadId.toStdString()},
-                        {"expectedTurnId", turnId.toStdString()},
-                        {"input", textInput(text)}});
+    return requestText(
+        id, "turn/steer",
+        {{"threadId", threadId.toStdString()}, {"expectedTurnId", turnId.toStdString()}, {"input", textInput(text)}});
 }
 
 QByteArray interruptLine(const QByteArray &id, const QString &threadId, const QString &turnId)
@@ -188,7 +188,8 @@ QByteArray newestTurnLine(const QByteArray &id, const QString &threadId)
 
 QByteArray decisionLine(const QByteArray &id, bool accept, const QString &note)
 {
-    QByteArray line = R"({"id":)" + id + (accept ? R"(,"result":{"decision":"accept"})" : R"(,"result":{"decision":"decline"})");
+    QByteArray line =
+        R"({"id":)" + id + (accept ? R"(,"result":{"decision":"accept"})" : R"(,"result":{"decision":"decline"})");
     if (!note.isEmpty())
         line += R"(,"signalbox":)" + dumped(Json{{"note", note.toStdString()}});
     return line + "}\n";
@@ -237,9 +238,8 @@ QByteArray formLine(const QByteArray &id, bool accept, const QByteArray &decided
             const Json &answer = answerTo(at(form, "answers"), question);
             const QString name = textAt(question, "id");
             if (answer.is_string())
-                content[name.toStdString()] =
-                    typedField(at(at(schema, "properties"), name.toUtf8().constData()),
-                               QString::fromStdString(answer.get<std::string>()));
+                content[name.toStdString()] = typedField(at(at(schema, "properties"), name.toUtf8().constData()),
+                                                         QString::fromStdString(answer.get<std::string>()));
             else if (!answer.is_null())
                 content[name.toStdString()] = answer;
         }

@@ -4,21 +4,27 @@ namespace engine::codex {
 namespace {
 
 // Nothing else of the console's environment reaches the harness and the commands it runs.
-constexpr const char *codexInherited[] = {"PATH",       "HOME",        "USER",     "LOGNAME",       "SHELL",       "LANG",
-                                          "LC_ALL",     "LC_CTYPE",    "TERM",     "TZ",            "TMPDIR",      "HTTP_PROXY",
-                                          "HTTPS_PROXY", "NO_PROXY",   "http_proxy", "https_proxy", "no_proxy",    "SSL_CERT_FILE",
-                                          "SSL_CERT_DIR"};
+constexpr const char *codexInherited[] = {"PATH",        "HOME",       "USER",          "LOGNAME",     "SHELL",
+                                          "LANG",        "LC_ALL",     "LC_CTYPE",      "TERM",        "TZ",
+                                          "TMPDIR",      "HTTP_PROXY", "HTTPS_PROXY",   "NO_PROXY",    "http_proxy",
+                                          "https_proxy", "no_proxy",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 // Nothing that phones home, acts without asking, or waits for a network for ever.
-constexpr const char *quietSettings[] = {
-    "check_for_update_on_startup=false",   "web_search=\"disabled\"",
-    "history.persistence=\"none\"",        "analytics.enabled=false",
-    "skills.bundled.enabled=false",        "features.plugins=false",
-    "features.apps=false",                 "features.multi_agent=false",
-    "features.goals=false",                "features.image_generation=false",
-    "features.tool_suggest=false",         "features.shell_snapshot=false",
-    "features.remote_plugin=false",        "features.unified_exec_tty=false",
-    "features.unbounded_connection_retries=false"};
+constexpr const char *quietSettings[] = {"check_for_update_on_startup=false",
+                                         "web_search=\"disabled\"",
+                                         "history.persistence=\"none\"",
+                                         "analytics.enabled=false",
+                                         "skills.bundled.enabled=false",
+                                         "features.plugins=false",
+                                         "features.apps=false",
+                                         "features.multi_agent=false",
+                                         "features.goals=false",
+                                         "features.image_generation=false",
+                                         "features.tool_suggest=false",
+                                         "features.shell_snapshot=false",
+                                         "features.remote_plugin=false",
+                                         "features.unified_exec_tty=false",
+                                         "features.unbounded_connection_retries=false"};
 
 const QString keyName = QStringLiteral("OPENAI_API_KEY");
 const QString baseUrlName = QStringLiteral("OPENAI_BASE_URL");

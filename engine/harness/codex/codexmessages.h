@@ -9,8 +9,8 @@
 
 namespace engine::codex {
 
-// The lines of `codex app-server` as values. Measured with 0.171.0; every field may be missing. Ids of requests are kept
-// as the JSON text they came in: 0 and "0" are two ids, and an answer under the wrong one is ignored silently.
+// The lines of `codex app-server` as values. Measured with 0.171.0; every field may be missing. Ids of requests are
+// kept as the JSON text they came in: 0 and "0" are two ids, and an answer under the wrong one is ignored silently.
 struct ServerRequest
 {
     enum class Kind {
@@ -33,7 +33,7 @@ struct ServerRequest
     QString toolName;
     QString reason;
     QString blockedPath;
-    QByteArray input; // what is asked, for a person: JSON object text without the protocol's own fields
+    QByteArray input;      // what is asked, for a person: JSON object text without the protocol's own fields
     bool complete = false; // everything needed to show and answer it is there
     QByteArray raw;
 };
@@ -136,8 +136,8 @@ struct Unknown
 {
     QString summary;
 };
-using Message = std::variant<ServerRequest, Reply, ItemStarted, ItemCompleted, TextChunk, OutputChunk, TerminalInput, TurnBegun,
-                             TurnDone, TokenUsage, ApiError, Settings, Resolved, Note, Ignored, Unknown>;
+using Message = std::variant<ServerRequest, Reply, ItemStarted, ItemCompleted, TextChunk, OutputChunk, TerminalInput,
+                             TurnBegun, TurnDone, TokenUsage, ApiError, Settings, Resolved, Note, Ignored, Unknown>;
 
 struct Line
 {

@@ -21,9 +21,9 @@ QByteArray without(const Json &object, std::initializer_list<const char *> keys)
 
 QByteArray askedOf(const Json &params)
 {
-    return without(params, {"threadId", "turnId", "itemId", "startedAtMs", "approvalId", "environmentId", "reason", "kind",
-                            "availableDecisions", "proposedExecpolicyAmendment", "proposedNetworkPolicyAmendments",
-                            "commandActions"});
+    return without(params, {"threadId", "turnId", "itemId", "startedAtMs", "approvalId", "environmentId", "reason",
+                            "kind", "availableDecisions", "proposedExecpolicyAmendment",
+                            "proposedNetworkPolicyAmendments", "commandActions"});
 }
 
 QString joinedName(const QString &space, const QString &name)
@@ -76,7 +76,8 @@ std::optional<Json> fieldQuestion(const QString &name, const Json &field, const 
     } else if (type == u"boolean") {
         options = Json::array({Json{{"label", "true"}}, Json{{"label", "false"}}});
     }
-    const QString text = message + QStringLiteral(" (") + name + (about.isEmpty() ? QString() : QStringLiteral(": ") + about) + u')';
+    const QString text =
+        message + QStringLiteral(" (") + name + (about.isEmpty() ? QString() : QStringLiteral(": ") + about) + u')';
     return Json{{"id", name.toStdString()},
                 {"header", name.toStdString()},
                 {"question", text.toStdString()},
@@ -172,10 +173,12 @@ Json objectOf(const QByteArray &text)
 
 bool isObject(const QByteArray &json)
 {
-    return !rawjson::isTooDeep(rawjson::view(json)) && Json::parse(json.begin(), json.end(), nullptr, false).is_object();
+    return !rawjson::isTooDeep(rawjson::view(json)) &&
+           Json::parse(json.begin(), json.end(), nullptr, false).is_object();
 }
 
-ServerRequest serverRequest(const QString &method, const QByteArray &id, const Json &params, const QByteArray &raw, bool tooDeep)
+ServerRequest serverRequest(const QString &method, const QByteArray &id, const Json &params, const QByteArray &raw,
+                            bool tooDeep)
 {
     ServerRequest request;
     request.id = id;
@@ -253,7 +256,8 @@ Item itemOf(const Json &item)
         QStringList texts;
         if (parts.is_array()) {
             for (const Json &part : parts)
-                texts.append(textAt(part, "type") == u"inputText" ? textAt(part, "text") : u'[' + textAt(part, "type") + u']');
+                texts.append(textAt(part, "type") == u"inputText" ? textAt(part, "text")
+                                                                  : u'[' + textAt(part, "type") + u']');
         }
         read.output = texts.join(u'\n');
     } else if (item.is_object()) {

@@ -56,7 +56,8 @@ void CodexDriver::take(const Reply &reply)
     else if (sent.method == u"turn/interrupt" && !reply.ok && m_phase != DriverPhase::Turn)
         return; // the turn was over before it came
     else if (!reply.ok)
-        emitEvent(NoteSeen{QStringLiteral("The harness refused \"%1\": %2").arg(sent.method, reply.error.left(500)), true});
+        emitEvent(
+            NoteSeen{QStringLiteral("The harness refused \"%1\": %2").arg(sent.method, reply.error.left(500)), true});
 }
 
 void CodexDriver::initialized(const Reply &reply)
@@ -67,8 +68,9 @@ void CodexDriver::initialized(const Reply &reply)
     }
     m_version = reply.version;
     if (QVersionNumber::fromString(m_version) < QVersionNumber::fromString(oldestVersion)) {
-        startFailed(QStringLiteral("Codex says it is version \"%1\"; %2 or newer is needed, since the approvals of others can't "
-                                   "be relied on. Update it, or name another program.")
+        startFailed(QStringLiteral(
+                        "Codex says it is version \"%1\"; %2 or newer is needed, since the approvals of others can't "
+                        "be relied on. Update it, or name another program.")
                         .arg(m_version, oldestVersion));
         return;
     }
@@ -82,8 +84,8 @@ void CodexDriver::threadOpened(const Reply &reply, const Sent &sent)
         return;
     if (!reply.ok) {
         const bool gone = sent.method == u"thread/resume" &&
-                          (reply.error.contains(u"no rollout found") || reply.error.contains(u"failed to read thread") ||
-                           reply.error.contains(u"is archived"));
+                          (reply.error.contains(u"no rollout found") ||
+                           reply.error.contains(u"failed to read thread") || reply.error.contains(u"is archived"));
         startFailed(QStringLiteral("Codex %1 refused \"%2\" with the approval policy \"%3\": %4. Nothing was started.")
                         .arg(m_version, sent.method, sent.approvalPolicy, reply.error),
                     gone);
@@ -93,9 +95,11 @@ void CodexDriver::threadOpened(const Reply &reply, const Sent &sent)
     const bool isAsked = (sent.approvalPolicy.isEmpty() || sent.approvalPolicy == reply.approvalPolicy) &&
                          (sent.sandboxType.isEmpty() || sent.sandboxType == reply.sandboxType);
     if (!isAsked) {
-        startFailed(QStringLiteral("Codex %1 was asked for policy \"%2\" and sandbox \"%3\" and works with \"%4\" and \"%5\". Its "
-                                   "approvals can't be relied on, so it was not started.")
-                        .arg(m_version, sent.approvalPolicy, sent.sandboxType, reply.approvalPolicy, reply.sandboxType));
+        startFailed(
+            QStringLiteral(
+                "Codex %1 was asked for policy \"%2\" and sandbox \"%3\" and works with \"%4\" and \"%5\". Its "
+                "approvals can't be relied on, so it was not started.")
+                .arg(m_version, sent.approvalPolicy, sent.sandboxType, reply.approvalPolicy, reply.sandboxType));
         return;
     }
     if (sent.method == u"thread/resume" && reply.threadId != sent.threadId) {
@@ -211,9 +215,10 @@ void CodexDriver::take(const Settings &settings)
     const bool isAsked = (m_inForce.approval.isEmpty() || settings.approvalPolicy == m_inForce.approval) &&
                          (m_inForce.sandbox.isEmpty() || settings.sandboxType == m_inForce.sandbox);
     if (!isAsked && m_phase == DriverPhase::Turn)
-        emitEvent(HarnessBroken{QStringLiteral("Codex went over to policy \"%1\" and sandbox \"%2\"; \"%3\" and \"%4\" were asked "
-                                               "for. It was stopped, since its approvals can't be relied on.")
-                                    .arg(settings.approvalPolicy, settings.sandboxType, m_inForce.approval, m_inForce.sandbox)});
+        emitEvent(HarnessBroken{
+            QStringLiteral("Codex went over to policy \"%1\" and sandbox \"%2\"; \"%3\" and \"%4\" were asked "
+                           "for. It was stopped, since its approvals can't be relied on.")
+                .arg(settings.approvalPolicy, settings.sandboxType, m_inForce.approval, m_inForce.sandbox)});
 }
 
 // ---- items ----
@@ -248,7 +253,8 @@ void CodexDriver::take(const ItemCompleted &completed)
     const QString text = item.text.isEmpty() ? m_texts.value(item.id).text : item.text;
     m_texts.remove(item.id);
     if (!text.isEmpty())
-        emitEvent(TextCompleted{item.id, item.type == u"reasoning" ? BlockKind::Thinking : BlockKind::Answer, text, {}});
+        emitEvent(
+            TextCompleted{item.id, item.type == u"reasoning" ? BlockKind::Thinking : BlockKind::Answer, text, {}});
     else if (streamed)
         emitEvent(TextDropped{item.id});
 }
@@ -260,7 +266,9 @@ void CodexDriver::endTool(const Item &item)
     m_over.insert(item.id);
     QString output = item.output.isEmpty() ? tool.output : item.output;
     if (item.exitCode != 0)
-        output += QStringLiteral("%1[exit code %2]").arg(output.isEmpty() || output.endsWith(u'\n') ? "" : "\n").arg(item.exitCode);
+        output += QStringLiteral("%1[exit code %2]")
+                      .arg(output.isEmpty() || output.endsWith(u'\n') ? "" : "\n")
+                      .arg(item.exitCode);
     const bool failed = item.status == u"failed";
     const bool denied = item.status == u"declined" || (failed && m_denied.contains(item.id));
     emitEvent(ToolEnded{item.id, denied ? ToolState::Denied : failed ? ToolState::Failed : ToolState::Done, output});

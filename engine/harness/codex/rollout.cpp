@@ -51,8 +51,8 @@ QString findRollout(const QString &home, const QString &threadId)
 {
     if (home.isEmpty() || QUuid::fromString(threadId).isNull())
         return {};
-    QDirIterator files(home + QStringLiteral("/sessions"), {QStringLiteral("rollout-*-%1.jsonl").arg(threadId)}, QDir::Files,
-                       QDirIterator::Subdirectories);
+    QDirIterator files(home + QStringLiteral("/sessions"), {QStringLiteral("rollout-*-%1.jsonl").arg(threadId)},
+                       QDir::Files, QDirIterator::Subdirectories);
     return files.hasNext() ? files.next() : QString();
 }
 
