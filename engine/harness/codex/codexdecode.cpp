@@ -3,8 +3,12 @@
 
 #include <QRegularExpression>
 #include <QSet>
+#include <nlohmann/json.hpp>
 
 namespace engine::codex {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 constexpr int summaryLength = 200;
@@ -172,9 +176,9 @@ Message notification(const QString &method, const Json &params)
 {
     const QString item = textAt(params, "itemId");
     if (method == u"item/started")
-        return ItemStarted{itemOf(at(params, "item"))};
+        return ItemStarted{itemOf(dumped(at(params, "item")))};
     if (method == u"item/completed")
-        return ItemCompleted{itemOf(at(params, "item"))};
+        return ItemCompleted{itemOf(dumped(at(params, "item")))};
     if (method == u"item/agentMessage/delta")
         return TextChunk{item, BlockKind::Answer, textAt(params, "delta")};
     if (method == u"item/reasoning/summaryTextDelta")
@@ -242,7 +246,7 @@ std::optional<Line> decodeObject(std::string_view text)
     if (!method.isEmpty())
         line.threadId = textAt(params, "threadId");
     if (!method.isEmpty() && hasId)
-        line.message = serverRequest(method, rawjson::bytes(*id), params, line.text, tooDeep);
+        line.message = serverRequest(method, rawjson::bytes(*id), tooDeep ? QByteArray() : dumped(params), line.text);
     else if (!method.isEmpty())
         line.message = tooDeep
                            ? Message(Unknown{method.left(summaryLength / 2) + QStringLiteral(", nested too deeply")})

@@ -1,8 +1,21 @@
 #include "engine/harness/codex/codexcodec.h"
 #include "engine/harness/codex/codexjson.h"
 
+#include <nlohmann/json.hpp>
+
 namespace engine::codex {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
+
+// An empty object when the text is none.
+Json objectOf(const QByteArray &text)
+{
+    if (!isObject(text))
+        return Json::object();
+    return Json::parse(text.begin(), text.end(), nullptr, false);
+}
 
 // Members one behind the other: ids and decided values keep their exact text.
 QByteArray requestText(const QByteArray &id, const char *method, const Json &params)
@@ -202,7 +215,7 @@ QByteArray permissionsLine(const QByteArray &id, const QByteArray &decided)
         granted = Json::object();
     for (auto it = granted.begin(); it != granted.end();)
         it = it->is_null() ? granted.erase(it) : std::next(it);
-    return answerText(id, dumped({{"permissions", granted}, {"scope", "turn"}}));
+    return answerText(id, dumped<Json>({{"permissions", granted}, {"scope", "turn"}}));
 }
 
 QByteArray answersLine(const QByteArray &id, const QByteArray &decided)
@@ -222,7 +235,7 @@ QByteArray answersLine(const QByteArray &id, const QByteArray &decided)
             given[textAt(question, "id").toStdString()] = {{"answers", list}};
         }
     }
-    return answerText(id, dumped({{"answers", given}}));
+    return answerText(id, dumped<Json>({{"answers", given}}));
 }
 
 QByteArray formLine(const QByteArray &id, bool accept, const QByteArray &decided, const QByteArray &asked)
@@ -244,14 +257,15 @@ QByteArray formLine(const QByteArray &id, bool accept, const QByteArray &decided
                 content[name.toStdString()] = answer;
         }
     }
-    return answerText(id, dumped({{"action", "accept"}, {"content", content}, {"_meta", nullptr}}));
+    return answerText(id, dumped<Json>({{"action", "accept"}, {"content", content}, {"_meta", nullptr}}));
 }
 
 QByteArray toolReplyLine(const QByteArray &id, const ToolReply &reply)
 {
     return answerText(
-        id, dumped({{"contentItems", Json::array({Json{{"type", "inputText"}, {"text", reply.text.toStdString()}}})},
-                    {"success", !reply.isError}}));
+        id,
+        dumped<Json>({{"contentItems", Json::array({Json{{"type", "inputText"}, {"text", reply.text.toStdString()}}})},
+                      {"success", !reply.isError}}));
 }
 
 QByteArray resultLine(const QByteArray &id, const QByteArray &result)
@@ -261,7 +275,8 @@ QByteArray resultLine(const QByteArray &id, const QByteArray &result)
 
 QByteArray errorLine(const QByteArray &id, int code, const QString &message)
 {
-    return R"({"id":)" + id + R"(,"error":)" + dumped({{"code", code}, {"message", message.toStdString()}}) + "}\n";
+    return R"({"id":)" + id + R"(,"error":)" + dumped<Json>({{"code", code}, {"message", message.toStdString()}}) +
+           "}\n";
 }
 
 QByteArray fileChangeInput(const QByteArray &changes, const QByteArray &asked)

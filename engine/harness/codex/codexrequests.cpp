@@ -2,9 +2,12 @@
 #include "engine/harness/codex/codexcodec.h"
 #include "engine/harness/codex/codexjson.h"
 
-#include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace engine::codex {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 // Without what only the protocol needs; so the same action asked again is the same input.
@@ -129,57 +132,16 @@ void takeElicitation(ServerRequest &request, const Json &params)
 
 } // namespace
 
-const Json &at(const Json &object, const char *key)
-{
-    static const Json none;
-    if (!object.is_object())
-        return none;
-    const auto found = object.find(key);
-    return found == object.end() ? none : *found;
-}
-
-QString textAt(const Json &object, const char *key)
-{
-    const Json &value = at(object, key);
-    return value.is_string() ? QString::fromStdString(value.get_ref<const std::string &>()) : QString();
-}
-
-qint64 numberAt(const Json &object, const char *key)
-{
-    const Json &value = at(object, key);
-    if (!value.is_number())
-        return 0;
-    const double number = value.get<double>();
-    return std::isfinite(number) ? qint64(std::clamp(number, -9.0e15, 9.0e15)) : 0;
-}
-
-bool boolAt(const Json &object, const char *key)
-{
-    const Json &value = at(object, key);
-    return value.is_boolean() && value.get<bool>();
-}
-
-QByteArray dumped(const Json &json)
-{
-    return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-Json objectOf(const QByteArray &text)
-{
-    if (!isObject(text))
-        return Json::object();
-    return Json::parse(text.begin(), text.end(), nullptr, false);
-}
-
 bool isObject(const QByteArray &json)
 {
     return !rawjson::isTooDeep(rawjson::view(json)) &&
            Json::parse(json.begin(), json.end(), nullptr, false).is_object();
 }
 
-ServerRequest serverRequest(const QString &method, const QByteArray &id, const Json &params, const QByteArray &raw,
-                            bool tooDeep)
+ServerRequest serverRequest(const QString &method, const QByteArray &id, const QByteArray &paramsText,
+                            const QByteArray &raw)
 {
+    const Json params = Json::parse(paramsText.begin(), paramsText.end(), nullptr, false);
     ServerRequest request;
     request.id = id;
     request.method = method;
@@ -188,7 +150,7 @@ ServerRequest serverRequest(const QString &method, const QByteArray &id, const J
     request.reason = textAt(params, "reason");
     request.raw = raw;
     request.toolName = method;
-    if (tooDeep || !params.is_object())
+    if (!params.is_object())
         return request;
     if (method == u"item/commandExecution/requestApproval") {
         takeCommand(request, params);
@@ -217,8 +179,9 @@ ServerRequest serverRequest(const QString &method, const QByteArray &id, const J
     return request;
 }
 
-Item itemOf(const Json &item)
+Item itemOf(const QByteArray &text)
 {
+    const Json item = Json::parse(text.begin(), text.end(), nullptr, false);
     Item read;
     read.id = textAt(item, "id");
     read.type = textAt(item, "type");
