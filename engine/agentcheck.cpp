@@ -1,5 +1,7 @@
 #include "engine/agentcheck.h"
 
+#include "engine/harness/codex/codexsettings.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QRegularExpression>
@@ -35,6 +37,10 @@ Result<void> checkAgent(const Agent &agent)
     if (!permissionModes().contains(agent.permissionMode))
         return fail(ErrorCode::Invalid, trAgent("Permission mode \"%1\" is not known. Allowed: %2.")
                                             .arg(agent.permissionMode, permissionModes().join(QStringLiteral(", "))));
+    if (agent.harness == HarnessKind::Codex) {
+        if (const Result<void> codex = checkCodexSettings(agent); !codex)
+            return codex;
+    }
     if (!agent.keyVariable.isEmpty() && !variable.match(agent.keyVariable).hasMatch())
         return fail(ErrorCode::Invalid,
                     trAgent("The key is taken from an environment variable; \"%1\" is no name of one. The key itself does not "
@@ -49,22 +55,23 @@ Result<void> checkAgent(const Agent &agent)
     for (auto it = agent.environment.begin(); it != agent.environment.end(); ++it) {
         if (!variable.match(it.key()).hasMatch())
             return fail(ErrorCode::Invalid, trAgent("\"%1\" is no name of an environment variable.").arg(it.key()));
-        if (it.key() == agent.keyVariable || it.key() == u"ANTHROPIC_API_KEY" || it.key() == u"ANTHROPIC_AUTH_TOKEN")
+        if (it.key() == agent.keyVariable || it.key() == u"ANTHROPIC_API_KEY" || it.key() == u"ANTHROPIC_AUTH_TOKEN" ||
+            it.key() == u"OPENAI_API_KEY" || it.key() == u"CODEX_API_KEY")
             return fail(ErrorCode::Invalid, trAgent("%1 holds a key and is never stored. Set it in the environment that "
                                                     "Signalbox starts in.")
                                                 .arg(it.key()));
     }
-    if (agent.sandbox.cpus < 0.1 || agent.sandbox.cpus > 256)
-        return fail(ErrorCode::Invalid, trAgent("The number of processors is from 0.1 to 256, not %1.").arg(agent.sandbox.cpus));
+    if (agent.computer.cpus < 0.1 || agent.computer.cpus > 256)
+        return fail(ErrorCode::Invalid, trAgent("The number of processors is from 0.1 to 256, not %1.").arg(agent.computer.cpus));
     static const QRegularExpression image(QStringLiteral("^[a-z0-9][A-Za-z0-9_.:/@-]*$"));
-    if (!agent.sandbox.image.isEmpty() && !image.match(agent.sandbox.image).hasMatch())
-        return fail(ErrorCode::Invalid, trAgent("\"%1\" is no name of an image. Names look like signalbox-agent:latest.").arg(agent.sandbox.image));
+    if (!agent.computer.image.isEmpty() && !image.match(agent.computer.image).hasMatch())
+        return fail(ErrorCode::Invalid, trAgent("\"%1\" is no name of an image. Names look like signalbox-agent:latest.").arg(agent.computer.image));
     for (const Result<void> &checked :
          {inRange(trAgent("The approval time-out (seconds)"), agent.approvalTimeoutSeconds, 5, 7 * 24 * 3600),
           inRange(trAgent("The warm time (seconds)"), agent.warmSeconds, 0, 24 * 3600),
-          inRange(trAgent("The memory (MB)"), agent.sandbox.memoryMb, 128, 1024 * 1024),
-          inRange(trAgent("The number of processes"), agent.sandbox.processes, 16, 1000000),
-          inRange(trAgent("The size of /tmp (MB)"), agent.sandbox.temporaryMb, 16, 1024 * 1024),
+          inRange(trAgent("The memory (MB)"), agent.computer.memoryMb, 128, 1024 * 1024),
+          inRange(trAgent("The number of processes"), agent.computer.processes, 16, 1000000),
+          inRange(trAgent("The size of /tmp (MB)"), agent.computer.temporaryMb, 16, 1024 * 1024),
           inRange(trAgent("The turn limit"), agent.maxTurns, 0, 10000),
           inRange(trAgent("The number of attempts"), agent.maxAttempts, 1, 10),
           inRange(trAgent("The number of waiting runs"), agent.maxQueued, 1, 10000)}) {

@@ -5,7 +5,7 @@
 
 namespace engine {
 
-// The permission modes a person may choose, in the harness's spelling.
+// The permission modes a person may choose, in Claude Code's spelling.
 QStringList permissionModes();
 
 // Invalid names the field and what is allowed. Any thread.

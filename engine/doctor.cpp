@@ -64,17 +64,18 @@ QCoro::Task<Result<QList<Finding>>> examine(EngineParts &parts, const EngineOpti
     QStringList seenPrograms;
     QStringList seenKeys;
     for (const Agent &agent : *agents) {
-        if (agent.harness != HarnessKind::Claude)
+        if (agent.harness == HarnessKind::Replay)
             continue;
-        if (!seenPrograms.contains(agent.program)) {
-            seenPrograms.append(agent.program);
-            const Result<HarnessProgram> program = co_await parts.programs.find(agent.program);
+        const QString product = agent.harness == HarnessKind::Codex ? trDoctor("Codex") : trDoctor("Claude Code");
+        if (!seenPrograms.contains(product + agent.program)) {
+            seenPrograms.append(product + agent.program);
+            const Result<HarnessProgram> program = co_await parts.programs.find(agent.program, agent.harness);
             if (program)
                 findings.append({program->warning.isEmpty() ? Finding::Level::Ok : Finding::Level::Warning,
-                                 trDoctor("Claude Code"), trDoctor("%1 at %2").arg(program->version, program->path),
+                                 product, trDoctor("%1 at %2").arg(program->version, program->path),
                                  program->warning});
             else
-                findings.append({Finding::Level::Error, trDoctor("Claude Code"), program.error().message, {}});
+                findings.append({Finding::Level::Error, product, program.error().message, {}});
         }
         if (!seenKeys.contains(agent.keyVariable)) {
             seenKeys.append(agent.keyVariable);

@@ -142,6 +142,8 @@ Result<void> Engine::startParts()
     connectParts();
     if (const Result<void> applied = applySettings(); !applied)
         return applied;
+    if (const Result<void> taken = takeOverOldSettings(); !taken)
+        return taken;
     return installAgents(m_parts->stores, *m_parts->clock, m_options);
 }
 

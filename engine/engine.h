@@ -83,6 +83,8 @@ private:
     }
     Error whyDown() const;
     template <class T> void later(QCoro::Task<Result<T>> work, const Answer<T> &answer);
+    Result<void> takeOverOldSettings();
+    void warnOfOldSpelling(const Agent &agent);
     void audit(const QString &who, const QString &what, const QString &subject, const QString &detail = {});
     Result<Session> freshSession(const SessionId &id) const;
 

@@ -1,6 +1,7 @@
 // The engine's commands: each checks, changes rows in one transaction, audits, announces and answers once.
 #include "engine/engineparts.h"
 #include "engine/agentcheck.h"
+#include "engine/harness/codex/codexsettings.h"
 #include "engine/doctor.h"
 #include "engine/engine.h"
 
@@ -48,11 +49,42 @@ Result<Session> Engine::freshSession(const SessionId &id) const
     return session;
 }
 
+void Engine::warnOfOldSpelling(const Agent &agent)
+{
+    const QString text = oldSpellingWarning(agent);
+    qWarning("%s", qPrintable(text));
+    m_parts->feed.noteNotice({Notice::Level::Warning, text, {}, {}});
+}
+
+// Agents that an older program or another hand wrote. Stored anew, so that the warning is told once.
+Result<void> Engine::takeOverOldSettings()
+{
+    const Result<QList<Agent>> agents = m_parts->stores.agents.list(true);
+    if (!agents)
+        return tl::unexpected<Error>(agents.error());
+    for (Agent agent : *agents) {
+        const Result<bool> renamed = takeOldSpellings(agent);
+        if (!renamed) {
+            m_parts->feed.noteNotice({Notice::Level::Error, renamed.error().message, {}, {}}); // it does not start
+            continue;
+        }
+        if (!*renamed)
+            continue;
+        if (const Result<void> stored = m_parts->stores.agents.insertOrUpdate(agent); !stored)
+            return stored;
+        warnOfOldSpelling(agent);
+    }
+    return {};
+}
+
 void Engine::saveAgent(const Agent &agent, const QString &who, const Answer<Agent> &answer)
 {
     if (!isUp(answer))
         return;
     Agent saved = agent;
+    const Result<bool> renamed = takeOldSpellings(saved);
+    if (!renamed)
+        return answer(errorOf<Agent>(renamed.error()));
     if (const Result<void> checked = checkAgent(saved); !checked)
         return answer(errorOf<Agent>(checked.error()));
     saved.updatedAt = m_parts->clock->now();
@@ -63,6 +95,8 @@ void Engine::saveAgent(const Agent &agent, const QString &who, const Answer<Agen
     if (const Result<void> stored = m_parts->stores.agents.insertOrUpdate(saved); !stored)
         return answer(errorOf<Agent>(stored.error()));
     audit(who, QStringLiteral("agent.save"), saved.id.value, saved.name);
+    if (*renamed)
+        warnOfOldSpelling(saved);
     m_parts->feed.noteAgent(saved);
     answer(saved);
 }
@@ -169,17 +203,25 @@ void Engine::setSessionMode(const SessionId &id, const QString &mode, const Answ
 {
     if (!isUp(answer))
         return;
-    if (!mode.isEmpty() && !permissionModes().contains(mode))
+    const Result<Session> present = freshSession(id);
+    if (!present)
+        return answer(present);
+    const Result<Agent> agent = m_parts->stores.agents.get(present->agentId);
+    const bool isCodex = agent && agent->harness == HarnessKind::Codex;
+    const QStringList allowed = isCodex ? approvalPolicies() : permissionModes();
+    if (!mode.isEmpty() && !allowed.contains(mode))
         return answer(fail(ErrorCode::Invalid, tr("Permission mode \"%1\" is not known. Allowed: %2.")
-                                                   .arg(mode, permissionModes().join(QStringLiteral(", ")))));
+                                                   .arg(mode, allowed.join(QStringLiteral(", ")))));
     if (const Result<void> stored = m_parts->stores.sessions.setMode(id, mode); !stored)
         return answer(errorOf<Session>(stored.error()));
     const Result<Session> session = freshSession(id);
     LiveSession *live = m_parts->host.find(id);
     if (session && live) {
-        const Result<Agent> agent = m_parts->stores.agents.get(session->agentId);
+        const QString agents = !agent     ? QString()
+                               : !isCodex ? agent->permissionMode
+                                          : effectiveApprovalPolicy(*agent);
         if (!mode.isEmpty() || agent)
-            live->setPermissionMode(!mode.isEmpty() ? mode : agent->permissionMode);
+            live->setPermissionMode(!mode.isEmpty() ? mode : agents);
     }
     m_parts->feed.noteSession(id);
     answer(session);

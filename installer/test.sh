@@ -28,6 +28,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 mkdir -m 700 "$scratch/run" "$scratch/home"
 unset ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL CLAUDE_CONFIG_DIR
+unset OPENAI_API_KEY OPENAI_BASE_URL CODEX_HOME
 export XDG_RUNTIME_DIR=$scratch/run XDG_DATA_HOME=$scratch/home/data XDG_CONFIG_HOME=$scratch/home/config
 export LC_ALL=C.UTF-8 QT_QPA_PLATFORM=offscreen
 

@@ -114,7 +114,7 @@ QVariant AgentListModel::data(const QModelIndex &index, int role) const
     case Qt::ToolTipRole:
     case DetailRole:
         return isReplay ? harnessWords(agent->harness)
-                        : QString(harnessWords(agent->harness) + QStringLiteral(" · ") + agent->permissionMode);
+                        : QString(harnessWords(agent->harness) + QStringLiteral(" · ") + agentMode(*agent));
     case IdRole:
         return agent->id.value;
     case IconRole:

@@ -32,6 +32,56 @@ QString stringOf(const Json &object, const char *key)
     return found != object.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
 }
 
+// The lines of a unified diff as they are; its marks are kept apart from their text.
+QList<DiffLine> unifiedDiff(const QString &text)
+{
+    QList<DiffLine> lines;
+    QStringList split = text.split(u'\n');
+    if (split.size() > 1 && split.last().isEmpty())
+        split.removeLast();
+    for (const QString &line : std::as_const(split)) {
+        const bool isAdded = line.startsWith(u'+');
+        const bool isRemoved = line.startsWith(u'-');
+        const bool isMarked = isAdded || isRemoved || line.startsWith(u' ');
+        lines.append({isAdded ? DiffLine::Kind::Added : isRemoved ? DiffLine::Kind::Removed : DiffLine::Kind::Same,
+                      isMarked ? line.mid(1) : line});
+    }
+    return lines;
+}
+
+// One file of a patch, as Codex tells it: a new or deleted one by its content, a changed one by its diff.
+ActionPart changePart(const Json &change)
+{
+    const QString path = stringOf(change, "path");
+    const QString diff = stringOf(change, "diff");
+    const auto kind = change.find("kind");
+    const QString type = kind != change.end() && kind->is_object() ? stringOf(*kind, "type") : QString();
+    const QString moved = kind != change.end() && kind->is_object() ? stringOf(*kind, "move_path") : QString();
+    ActionPart part;
+    if (type == u"add")
+        part = {trInput("Adds %1").arg(path), {}, lineDiff({}, diff)};
+    else if (type == u"delete")
+        part = {trInput("Deletes %1").arg(path), {}, lineDiff(diff, {})};
+    else if (type == u"update")
+        part = {moved.isEmpty() ? trInput("Changes %1").arg(path) : trInput("Changes %1 and moves it to %2").arg(path, moved),
+                {},
+                unifiedDiff(diff)};
+    else
+        part = {trInput("File change"), dumped(change, 2), {}};
+    if (part.diff.isEmpty() && part.text.isEmpty())
+        part.text = trInput("(empty)");
+    return part;
+}
+
+bool areChanges(const Json &input)
+{
+    const auto list = input.find("changes");
+    return list != input.end() && list->is_array() && !list->empty() &&
+           std::all_of(list->begin(), list->end(), [](const Json &change) {
+               return change.is_object() && !stringOf(change, "path").isEmpty() && change.contains("diff");
+           });
+}
+
 QString fieldLine(const std::string &name, const Json &value)
 {
     const QString label = QString::fromStdString(name) + QStringLiteral(": ");
@@ -52,6 +102,11 @@ QList<ActionPart> actionParts(const engine::Approval &approval)
         if (!command.isEmpty()) {
             parts.append({trInput("Command"), command, {}});
             input.erase("command");
+        }
+        if (areChanges(input)) {
+            for (const Json &change : input["changes"])
+                parts.append(changePart(change));
+            input.erase("changes");
         }
         const ToolSummary summary = toolSummary(approval.toolName, QString::fromUtf8(approval.input));
         if (summary.edit) {

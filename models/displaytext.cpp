@@ -163,6 +163,8 @@ QString harnessWords(engine::HarnessKind kind)
     switch (kind) {
     case engine::HarnessKind::Claude:
         return trText("Claude Code");
+    case engine::HarnessKind::Codex:
+        return trText("Codex");
     case engine::HarnessKind::Replay:
         return trText("Replay of a recording");
     }
@@ -182,6 +184,58 @@ QString permissionModeSentence(const QString &mode)
     if (mode == u"bypassPermissions")
         return trText("Everything passes without asking, also commands that delete. Nothing holds it back.");
     return trText("Not a mode that this program knows.");
+}
+
+QString approvalPolicySentence(const QString &policy)
+{
+    if (policy.isEmpty() || policy == u"on-request")
+        return trText("What the sandbox lets through runs without asking; asks you to leave it and before patches outside of it.");
+    if (policy == u"untrusted")
+        return trText("Asks you before every command and every patch, also harmless reads.");
+    if (policy == u"never")
+        return trText("Never asks: what the sandbox refuses fails. Nothing but the sandbox holds it back.");
+    return trText("Not a policy that this program knows.");
+}
+
+QString sandboxModeSentence(const QString &mode)
+{
+    if (mode.isEmpty() || mode == u"read-only")
+        return trText("Commands read everything and write nothing; no network.");
+    if (mode == u"workspace-write")
+        return trText("Commands write in the workspace and in temporary folders without asking; no network.");
+    if (mode == u"danger-full-access")
+        return trText("No sandbox: commands do whatever you can. Use it with the policy \"untrusted\" only.");
+    if (mode == u"external")
+        return trText("Something around Codex isolates it; it does not sandbox by itself.");
+    return trText("Not a mode that this program knows.");
+}
+
+QString agentMode(const engine::Agent &agent)
+{
+    if (agent.harness != engine::HarnessKind::Codex)
+        return agent.permissionMode;
+    if (agent.gate == engine::Gate::All)
+        return QStringLiteral("untrusted");
+    return agent.approvalPolicy.isEmpty() ? QStringLiteral("on-request") : agent.approvalPolicy;
+}
+
+QString modeSentence(engine::HarnessKind kind, const QString &mode)
+{
+    return kind == engine::HarnessKind::Codex ? approvalPolicySentence(mode) : permissionModeSentence(mode);
+}
+
+QString harnessLimits(engine::HarnessKind kind)
+{
+    switch (kind) {
+    case engine::HarnessKind::Codex:
+        return trText("Codex takes no lists of tools and no limit of turns, and a command or patch can't be changed before it runs. "
+                      "It reports tokens, not money.");
+    case engine::HarnessKind::Claude:
+        return trText("Claude Code has no sandbox of its own.");
+    case engine::HarnessKind::Replay:
+        break;
+    }
+    return {};
 }
 
 QString gateSentence(engine::Gate gate)

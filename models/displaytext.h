@@ -36,6 +36,14 @@ QString kindWords(engine::ApprovalKind kind);
 QString harnessWords(engine::HarnessKind kind);
 // What a permission mode lets through, in a plain sentence.
 QString permissionModeSentence(const QString &mode);
+// Codex's own settings; an empty word means the default.
+QString approvalPolicySentence(const QString &policy);
+QString sandboxModeSentence(const QString &mode);
+// The mode an agent's sessions start in, in its harness's word, and what that means.
+QString agentMode(const engine::Agent &agent);
+QString modeSentence(engine::HarnessKind kind, const QString &mode);
+// What this harness can't do and another can; empty: nothing.
+QString harnessLimits(engine::HarnessKind kind);
 QString gateSentence(engine::Gate gate);
 // "No isolation: runs as you on this computer" for the host provider.
 QString providerSentence(const QString &provider);

@@ -61,6 +61,15 @@ bool isOutside(const QString &path, const QString &folder)
     return whole != root && !whole.startsWith(root + u'/');
 }
 
+// A command may come wrapped in the shell that runs it: its first word is looked at like every other.
+QString withoutShell(const QString &command)
+{
+    static const QRegularExpression shell(QStringLiteral("^(?:\\S*/)?(?:ba|z|da)?sh\\s+-l?c\\s+(['\"])(.*)\\1$"),
+                                          QRegularExpression::DotMatchesEverythingOption);
+    const QRegularExpressionMatch match = shell.match(command);
+    return match.hasMatch() ? match.captured(2) : command;
+}
+
 bool redirectsOutside(const QString &command, const QString &folder)
 {
     static const QRegularExpression redirect(QStringLiteral("(?:>>?|\\btee\\s+(?:-a\\s+)?)\\s*[\"']?([^\\s\"';&|>]+)"));
@@ -82,18 +91,23 @@ QList<RiskFact> riskFacts(const engine::Approval &approval)
     const QString input = QString::fromUtf8(approval.input);
     const ToolSummary summary = toolSummary(approval.toolName, input);
     // Arguments of tools that carry no command are file contents: words in them run nothing.
-    if (!summary.edit && approval.kind == engine::ApprovalKind::Tool) {
+    if (!summary.edit && summary.changed.isEmpty() && approval.kind == engine::ApprovalKind::Tool) {
+        const QString inner = withoutShell(summary.line);
         for (const CommandRule &rule : commandRules) {
             const QRegularExpression pattern(QString::fromLatin1(rule.pattern));
-            if (pattern.match(summary.line).hasMatch())
+            if (pattern.match(summary.line).hasMatch() || pattern.match(inner).hasMatch())
                 facts.append({trRisk(rule.what), trRisk(rule.why)});
         }
-        if (redirectsOutside(summary.line, approval.cwd))
+        if (redirectsOutside(inner, approval.cwd))
             facts.append({trRisk("Writes outside the folder"), trRisk("Output goes to a file outside of %1.").arg(approval.cwd)});
     }
     if (isOutside(summary.path, approval.cwd))
         facts.append({summary.edit ? trRisk("Writes outside the folder") : trRisk("Reaches outside the folder"),
                       trRisk("%1 is not below %2.").arg(summary.path, approval.cwd)});
+    for (const QString &path : summary.changed) {
+        if (isOutside(path, approval.cwd))
+            facts.append({trRisk("Writes outside the folder"), trRisk("%1 is not below %2.").arg(path, approval.cwd)});
+    }
     if (!approval.blockedPath.isEmpty())
         facts.append({trRisk("Blocked path"), trRisk("The harness names %1 as outside of what it may touch.").arg(approval.blockedPath)});
     for (const ActionPart &part : actionParts(approval)) {

@@ -39,6 +39,13 @@ ToolSummary toolSummary(const QString &tool, const QString &input)
         if (!summary.line.isEmpty())
             break;
     }
+    if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array()) {
+        for (const auto &change : *changes) {
+            const QString path = change.is_object() ? summaryText(change, "path") : QString();
+            summary.changed.append(path);
+        }
+        summary.line = summary.changed.join(QStringLiteral(", "));
+    }
     for (auto it = json.begin(); summary.line.isEmpty() && it != json.end(); ++it) {
         if (it->is_string())
             summary.line = QString::fromStdString(it->get<std::string>());

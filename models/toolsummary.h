@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QString>
+#include <QStringList>
 
 namespace models {
 
@@ -12,6 +12,7 @@ struct ToolSummary
     bool edit = false; // oldText becomes newText; a new file has no oldText
     QString oldText;
     QString newText;
+    QStringList changed; // files of a patch
 };
 ToolSummary toolSummary(const QString &tool, const QString &input);
 

@@ -166,8 +166,11 @@ Result<Resolved> ApprovalDesk::decide(const Decision &decision)
                      {},
                      decision.key};
     if (!edited->isEmpty()) {
+        const Result<Agent> agent = m_stores.agents.get(present->agentId);
+        if (!agent)
+            return tl::unexpected<Error>(agent.error());
         const Result<QByteArray> action = canonicalAction(
-            {QStringLiteral("claude"), toString(present->kind), present->toolName, *edited, present->cwd,
+            {toString(agent->harness), toString(present->kind), present->toolName, *edited, present->cwd,
              present->nativeSessionId, present->nativeRequestId, present->nativeToolUseId, present->sessionId,
              present->runId, present->attempt, present->generation});
         if (!action)

@@ -39,11 +39,20 @@ QString approvalTitle(const PermissionRequested &asked)
     case ApprovalKind::Tool:
         break;
     }
+    if (asked.toolName == u"fileChange" && input.is_object() && input.contains("changes") && input["changes"].is_array()) {
+        QStringList paths;
+        for (const nlohmann::json &change : input["changes"])
+            paths.append(change.is_object() ? textField(change, "path") : QString());
+        return oneLine(QStringLiteral("Change: ") + paths.join(QStringLiteral(", ")));
+    }
+    if (asked.toolName == u"permissions")
+        return QStringLiteral("Give more permissions for this turn");
     if (input.is_object()) {
         for (const char *field : {"command", "file_path", "path", "url", "pattern", "query", "notebook_path"}) {
             const QString value = textField(input, field);
             if (!value.isEmpty()) {
-                const QString verb = asked.toolName == u"Bash" ? QStringLiteral("Run") : asked.toolName;
+                const bool runs = asked.toolName == u"Bash" || asked.toolName == u"commandExecution";
+                const QString verb = runs ? QStringLiteral("Run") : asked.toolName;
                 return oneLine(verb + QStringLiteral(": ") + value);
             }
         }

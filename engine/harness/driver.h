@@ -18,10 +18,21 @@ struct InputLine
     bool operator==(const InputLine &) const = default;
 };
 
+// Something the driver waits for: the caller hands the id back after that time, see HarnessDriver::expired.
+struct Deadline
+{
+    QString id;
+    int ms = 0;
+
+    bool operator==(const Deadline &) const = default;
+};
+
 struct DriverOutput
 {
     QList<HarnessEvent> events;
     QList<InputLine> inputs;
+    QList<Deadline> deadlines;
+    bool closeInput = false; // the harness ends when its stdin does
 };
 
 struct ToolDefinition
@@ -58,6 +69,8 @@ struct LaunchContext
     QString configFolder;
     QString workspace;
     bool resume = false; // continue the native conversation instead of creating it
+    QString lastTurnId;  // of the conversation on disk, when resuming; empty: the harness has no ids of turns
+    QString forkOf;      // begin as a copy of this native conversation; empty: none
     QMap<QString, QString> hostEnvironment; // where key and base URL are looked up
 };
 
@@ -87,11 +100,28 @@ public:
     virtual DriverOutput endSession() = 0;
     // The process is gone: open requests become PermissionWithdrawn, a turn TurnEnded.
     virtual DriverOutput processExited(int exitCode, const QByteArray &errorTail) = 0;
+    // A deadline of an earlier output has come; nothing happens when it is not waited for any more.
+    virtual DriverOutput expired(const QString &deadlineId)
+    {
+        Q_UNUSED(deadlineId)
+        return {};
+    }
+    // What is waited for now: armed again after a rebuild.
+    virtual QList<Deadline> openDeadlines() const { return {}; }
+    // Rebuilding: a line of this id was written before, be it in other words.
+    virtual bool isRecorded(const InputLine &input) const
+    {
+        Q_UNUSED(input)
+        return false;
+    }
     virtual DriverPhase phase() const = 0;
     // Requests not answered yet, in the order they came.
     virtual QList<PermissionRequested> openRequests() const = 0;
 };
 
 std::unique_ptr<HarnessDriver> makeClaudeDriver(ToolHost &tools);
+std::unique_ptr<HarnessDriver> makeCodexDriver(ToolHost &tools);
+// Recordings are played through Claude's driver: they are in its wire format.
+std::unique_ptr<HarnessDriver> makeDriver(HarnessKind kind, ToolHost &tools);
 
 } // namespace engine

@@ -23,6 +23,17 @@ struct TurnStarted // the harness took the prompt up; sessionId is what it claim
     QString version;
     bool operator==(const TurnStarted &) const = default;
 };
+struct ConversationOpened // the harness itself names the conversation that begins or goes on, and where it is kept
+{
+    QString nativeSessionId;
+    QString path;
+    bool operator==(const ConversationOpened &) const = default;
+};
+struct HarnessBroken // it hangs, or does not hold what was asked of it: it must not go on
+{
+    QString message;
+    bool operator==(const HarnessBroken &) const = default;
+};
 struct IdentityMismatch // a line carries another session id than the one asked for
 {
     QString expected;
@@ -132,7 +143,7 @@ struct UnknownLine // kept and shown, never fatal
 };
 
 using HarnessEvent =
-    std::variant<HarnessReady, TurnStarted, IdentityMismatch, TextDelta, TextDropped, TextCompleted, ToolStarted,
+    std::variant<HarnessReady, TurnStarted, ConversationOpened, HarnessBroken, IdentityMismatch, TextDelta, TextDropped, TextCompleted, ToolStarted,
                  ToolEnded, PermissionRequested, PermissionWithdrawn, RetryAnnounced, NoteSeen, ModelChanged, ModeChanged,
                  TurnEnded, StartFailed, UnknownLine>;
 

@@ -10,8 +10,21 @@
 namespace engine {
 namespace {
 
-const QString installAdvice =
-    QStringLiteral("Install it with \"npm install -g @anthropic-ai/claude-code\", or set the program's path in the agent.");
+QString productName(HarnessKind kind)
+{
+    return kind == HarnessKind::Codex ? QStringLiteral("Codex") : QStringLiteral("Claude Code");
+}
+
+QString installCommand(HarnessKind kind)
+{
+    return kind == HarnessKind::Codex ? QStringLiteral("npm install -g @openai/codex")
+                                      : QStringLiteral("npm install -g @anthropic-ai/claude-code");
+}
+
+QString installAdvice(HarnessKind kind)
+{
+    return QStringLiteral("Install it with \"%1\", or set the program's path in the agent.").arg(installCommand(kind));
+}
 
 bool isProgram(const QString &path)
 {
@@ -37,26 +50,58 @@ QStringList inModules(const QString &folder)
     return found;
 }
 
+// Codex's native program stands in the package of one platform, beside or below the package that starts it.
+QStringList codexInModules(const QString &folder)
+{
+    QStringList found;
+    const QString scope = folder + QStringLiteral("/@openai");
+    QStringList packages;
+    for (const QString &place : QStringList{scope, scope + QStringLiteral("/codex/node_modules/@openai")}) {
+        for (const QString &package : QDir(place).entryList({QStringLiteral("codex*")}, QDir::Dirs, QDir::Name))
+            packages.append(place + u'/' + package);
+    }
+    for (const QString &package : std::as_const(packages)) {
+        const QDir vendor(package + QStringLiteral("/vendor"));
+        for (const QString &platform : vendor.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name))
+            found << vendor.filePath(platform + QStringLiteral("/bin/codex"));
+    }
+    return found << folder + QStringLiteral("/.bin/codex");
+}
+
+// npm's starter of Codex is a script that looks the native program up: without it one process less stands in between.
+QString nativeCodex(const QString &path)
+{
+    const QString real = QFileInfo(path).canonicalFilePath();
+    if (!real.endsWith(u"/bin/codex.js"))
+        return path;
+    const QString modules = QDir(QFileInfo(real).path() + QStringLiteral("/../../..")).canonicalPath();
+    for (const QString &candidate : codexInModules(modules)) {
+        if (isProgram(candidate) && !candidate.contains(u"/.bin/"))
+            return candidate;
+    }
+    return path;
+}
+
 QString versionIn(const QByteArray &output)
 {
     static const QRegularExpression pattern(QStringLiteral("(\\d+\\.\\d+\\.\\d+)"));
     return pattern.match(QString::fromUtf8(output.left(4096))).captured(1);
 }
 
-Result<HarnessProgram> judged(const QString &path, const QString &version)
+Result<HarnessProgram> judged(const QString &path, const QString &version, HarnessKind kind)
 {
     const QVersionNumber found = QVersionNumber::fromString(version);
-    const QVersionNumber oldest = QVersionNumber::fromString(ProgramFinder::oldestSupported());
-    const QStringList tested = ProgramFinder::testedVersions();
+    const QVersionNumber oldest = QVersionNumber::fromString(ProgramFinder::oldestSupported(kind));
+    const QStringList tested = ProgramFinder::testedVersions(kind);
     if (found < oldest)
         return fail(ErrorCode::ProgramVersion,
-                    QStringLiteral("%1 is Claude Code %2; version %3 or newer is needed, older ones can't be driven safely. "
-                                   "Update it with \"npm install -g @anthropic-ai/claude-code\", or name another program.")
-                        .arg(path, version, ProgramFinder::oldestSupported()));
+                    QStringLiteral("%1 is %2 %3; version %4 or newer is needed, older ones can't be driven safely. "
+                                   "Update it with \"%5\", or name another program.")
+                        .arg(path, productName(kind), version, ProgramFinder::oldestSupported(kind), installCommand(kind)));
     HarnessProgram program{path, version, {}};
     if (!tested.contains(version))
-        program.warning = QStringLiteral("Claude Code %1 was not tested with this program (tested: %2).")
-                              .arg(version, tested.join(QStringLiteral(", ")));
+        program.warning = QStringLiteral("%1 %2 was not tested with this program (tested: %3).")
+                              .arg(productName(kind), version, tested.join(QStringLiteral(", ")));
     return program;
 }
 
@@ -68,9 +113,31 @@ ProgramFinder::ProgramFinder(QString searchPath, QString home, std::chrono::mill
 {
 }
 
-QStringList ProgramFinder::candidates() const
+QString ProgramFinder::oldestSupported(HarnessKind kind)
+{
+    return kind == HarnessKind::Codex ? QStringLiteral("0.171.0") : QStringLiteral("2.1.197");
+}
+
+QStringList ProgramFinder::testedVersions(HarnessKind kind)
+{
+    if (kind == HarnessKind::Codex)
+        return {QStringLiteral("0.171.0")};
+    return {QStringLiteral("2.1.197"), QStringLiteral("2.1.332")};
+}
+
+QStringList ProgramFinder::candidates(HarnessKind kind) const
 {
     QStringList found;
+    if (kind == HarnessKind::Codex) {
+        for (const QString &folder : m_searchPath.split(u':', Qt::SkipEmptyParts))
+            found.append(folder + QStringLiteral("/codex"));
+        found << m_home + QStringLiteral("/.local/bin/codex") << m_home + QStringLiteral("/.npm-global/bin/codex");
+        for (const QString &modules : QStringList{m_home + QStringLiteral("/.npm-global/lib/node_modules"),
+                                       m_home + QStringLiteral("/node_modules"),
+                                       QStringLiteral("/usr/local/lib/node_modules"), QStringLiteral("/usr/lib/node_modules")})
+            found += codexInModules(modules);
+        return found;
+    }
     for (const QString &folder : m_searchPath.split(u':', Qt::SkipEmptyParts))
         found.append(folder + QStringLiteral("/claude"));
     found << m_home + QStringLiteral("/.local/bin/claude") << m_home + QStringLiteral("/.claude/local/claude")
@@ -82,7 +149,7 @@ QStringList ProgramFinder::candidates() const
     return found;
 }
 
-Result<QString> ProgramFinder::locate(const QString &setting) const
+Result<QString> ProgramFinder::locate(const QString &setting, HarnessKind kind) const
 {
     if (!setting.isEmpty()) {
         const QString path = setting.startsWith(u"~/") ? m_home + setting.mid(1) : setting;
@@ -93,16 +160,16 @@ Result<QString> ProgramFinder::locate(const QString &setting) const
                         .arg(path,
                              QFileInfo::exists(path) ? QStringLiteral("is not an executable file")
                                                      : QStringLiteral("does not exist"),
-                             installAdvice));
+                             installAdvice(kind)));
     }
-    for (const QString &path : candidates()) {
+    for (const QString &path : candidates(kind)) {
         if (isProgram(path))
             return path;
     }
     return fail(ErrorCode::ProgramMissing,
-                QStringLiteral("Claude Code was not found: looked in PATH (%1), and in the npm folders below %2, /usr/local/lib "
-                               "and /usr/lib. %3")
-                    .arg(m_searchPath, m_home, installAdvice));
+                QStringLiteral("%1 was not found: looked in PATH (%2), and in the npm folders below %3, /usr/local/lib "
+                               "and /usr/lib. %4")
+                    .arg(productName(kind), m_searchPath, m_home, installAdvice(kind)));
 }
 
 QCoro::Task<Result<QString>> ProgramFinder::probe(QString path)
@@ -137,20 +204,22 @@ QCoro::Task<Result<QString>> ProgramFinder::probe(QString path)
     co_return version;
 }
 
-QCoro::Task<Result<HarnessProgram>> ProgramFinder::find(QString setting)
+QCoro::Task<Result<HarnessProgram>> ProgramFinder::find(QString setting, HarnessKind kind)
 {
-    const Result<QString> path = locate(setting);
+    Result<QString> path = locate(setting, kind);
     if (!path)
         co_return tl::unexpected<Error>(path.error());
+    if (kind == HarnessKind::Codex)
+        path = nativeCodex(*path);
     const QDateTime modified = QFileInfo(*path).lastModified();
     const auto known = m_probed.constFind(*path);
     if (known != m_probed.constEnd() && known->modified == modified)
-        co_return judged(*path, known->version);
+        co_return judged(*path, known->version, kind);
     const Result<QString> version = co_await probe(*path);
     if (!version)
         co_return tl::unexpected<Error>(version.error());
     m_probed.insert(*path, {modified, *version});
-    co_return judged(*path, *version);
+    co_return judged(*path, *version, kind);
 }
 
 } // namespace engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/types/error.h"
+#include "engine/types/states.h"
 
 #include <QCoroTask>
 #include <QDateTime>
@@ -19,7 +20,7 @@ struct HarnessProgram
     bool operator==(const HarnessProgram &) const = default;
 };
 
-// Finds the Claude Code program and asks it for its version. Asked once per file and time of change. Engine thread.
+// Finds a harness program and asks it for its version. Asked once per file and time of change. Engine thread.
 class ProgramFinder
 {
 public:
@@ -28,10 +29,10 @@ public:
                            std::chrono::milliseconds limit = std::chrono::seconds(20));
 
     // setting: a path, or empty to search. ProgramMissing says where was looked, ProgramVersion what was found.
-    QCoro::Task<Result<HarnessProgram>> find(QString setting);
+    QCoro::Task<Result<HarnessProgram>> find(QString setting, HarnessKind kind = HarnessKind::Claude);
 
-    static QString oldestSupported() { return QStringLiteral("2.1.197"); }
-    static QStringList testedVersions() { return {QStringLiteral("2.1.197"), QStringLiteral("2.1.332")}; }
+    static QString oldestSupported(HarnessKind kind = HarnessKind::Claude);
+    static QStringList testedVersions(HarnessKind kind = HarnessKind::Claude);
 
 private:
     struct Probed
@@ -40,8 +41,8 @@ private:
         QString version;
     };
 
-    QStringList candidates() const;
-    Result<QString> locate(const QString &setting) const;
+    QStringList candidates(HarnessKind kind) const;
+    Result<QString> locate(const QString &setting, HarnessKind kind) const;
     QCoro::Task<Result<QString>> probe(QString path);
 
     QString m_searchPath;

@@ -59,7 +59,7 @@ AgentImage toAgentImage(const sandbox::DockerImage &image, const QList<Agent> &a
     row.bytes = image.bytes;
     row.createdAt = image.createdAt;
     for (const Agent &agent : agents) {
-        const QString wanted = agent.sandbox.image.isEmpty() ? defaultImage : agent.sandbox.image;
+        const QString wanted = agent.computer.image.isEmpty() ? defaultImage : agent.computer.image;
         if (agent.provider == QLatin1String("docker") && !agent.archived && image.tags.contains(wanted))
             row.usedBy.append(agent.name);
     }
@@ -343,10 +343,10 @@ QCoro::Task<Result<QList<AgentImage>>> SandboxDesk::images()
         seen += image.tags;
     }
     for (const Agent &agent : *agents) {
-        if (agent.sandbox.image.isEmpty() || seen.contains(agent.sandbox.image))
+        if (agent.computer.image.isEmpty() || seen.contains(agent.computer.image))
             continue;
-        seen.append(agent.sandbox.image);
-        const auto own = co_await m_docker.image(agent.sandbox.image);
+        seen.append(agent.computer.image);
+        const auto own = co_await m_docker.image(agent.computer.image);
         if (own)
             rows.append(toAgentImage(*own, *agents, m_docker.defaultImage()));
     }

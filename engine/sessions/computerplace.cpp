@@ -22,7 +22,7 @@ QString trComputer(const char *text)
 }
 
 // Laid out as the harness does it, so that the same check serves for the host and for computers.
-Result<void> verifyCopy(const QByteArray &transcript, const NativeIdentity &native, const QString &scratch, const QString &workspace)
+Result<QString> verifyCopy(const QByteArray &transcript, const NativeIdentity &native, const QString &scratch, const QString &workspace)
 {
     const QTemporaryDir folder(scratch + QStringLiteral("/verify-XXXXXX"));
     const QString slug = folder.filePath(QStringLiteral("projects/") + transcriptSlug(workspace));
@@ -32,7 +32,10 @@ Result<void> verifyCopy(const QByteArray &transcript, const NativeIdentity &nati
     file.close();
     NativeIdentity copy = native;
     copy.transcriptPath.clear();
-    return verifyTranscript(copy, folder.path(), workspace);
+    const Result<void> verified = verifyTranscript(copy, folder.path(), workspace);
+    if (!verified)
+        return tl::unexpected<Error>(verified.error());
+    return QString();
 }
 
 } // namespace
@@ -98,7 +101,7 @@ QCoro::Task<Result<bool>> ComputerPlace::holds(NativeIdentity native)
     co_return file->has_value();
 }
 
-QCoro::Task<Result<void>> ComputerPlace::verify(NativeIdentity native)
+QCoro::Task<Result<QString>> ComputerPlace::verify(NativeIdentity native)
 {
     const Result<std::optional<QByteArray>> file = co_await fetch(native);
     if (!file)
@@ -109,11 +112,11 @@ QCoro::Task<Result<void>> ComputerPlace::verify(NativeIdentity native)
                                   "checkpoint, or start fresh, which begins a new conversation.")
                            .arg(transcriptOf(native)));
     const QByteArray transcript = **file;
-    const QFuture<Result<void>> verifying =
+    const QFuture<Result<QString>> verifying =
         QtConcurrent::run([transcript, native, scratch = m_scratchFolder, folder = workspace()] {
             return verifyCopy(transcript, native, scratch, folder);
         });
-    const Result<void> verified = co_await verifying;
+    const Result<QString> verified = co_await verifying;
     co_return verified;
 }
 

@@ -16,7 +16,7 @@ public:
     QCoro::Task<Result<HarnessProgram>> program() override;
     QCoro::Task<Result<void>> prepare() override;
     QCoro::Task<Result<bool>> holds(NativeIdentity native) override;
-    QCoro::Task<Result<void>> verify(NativeIdentity native) override;
+    QCoro::Task<Result<QString>> verify(NativeIdentity native) override;
     QCoro::Task<Result<NativeIdentity>> snapshot(NativeIdentity native) override;
 
 private:

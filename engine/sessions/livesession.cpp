@@ -112,8 +112,36 @@ void LiveSession::receiveLine(const SplitLine &line)
 void LiveSession::run(const DriverOutput &output)
 {
     send(output.inputs);
+    await(output.deadlines);
+    if (output.closeInput && m_channel)
+        m_channel->closeInput();
     for (const HarnessEvent &event : output.events)
         apply(event);
+}
+
+void LiveSession::await(const QList<Deadline> &deadlines)
+{
+    const quint64 launch = m_recorder.channel().launch;
+    for (const Deadline &deadline : deadlines) {
+        m_parts.clock.callAt(m_parts.clock.now().addMSecs(deadline.ms), this, [this, launch, id = deadline.id] {
+            if (m_driver && m_recorder.channel().launch == launch)
+                run(m_driver->expired(id));
+        });
+    }
+}
+
+// The harness names a conversation that it began itself: from now on it is this session's.
+Result<void> LiveSession::conversationOpened(const ConversationOpened &opened)
+{
+    if (opened.nativeSessionId == m_session.native.nativeSessionId)
+        return {};
+    NativeIdentity native;
+    native.nativeSessionId = opened.nativeSessionId;
+    native.transcriptPath = opened.path;
+    const Result<void> stored = m_parts.stores.sessions.setNative(m_id, native);
+    if (stored)
+        m_session.native = native;
+    return stored;
 }
 
 void LiveSession::apply(const HarnessEvent &event)
@@ -124,6 +152,15 @@ void LiveSession::apply(const HarnessEvent &event)
                    [this](const StartFailed &failed) {
                        settleStart(fail(failed.noConversation ? ErrorCode::NativeResumeFailed : ErrorCode::HarnessFailed,
                                         failed.message));
+                   },
+                   [this](const ConversationOpened &opened) {
+                       if (const Result<void> stored = conversationOpened(opened); !stored)
+                           settleStart(stored); // a conversation that the store does not know could not be resumed
+                   },
+                   [this](const HarnessBroken &broken) {
+                       processLost(Error{ErrorCode::HarnessFailed, broken.message, {}});
+                       if (m_channel)
+                           m_channel->killHarness();
                    },
                    [this](const TurnStarted &started) { emit identityConfirmed(started.nativeSessionId); },
                    [this](const IdentityMismatch &mismatch) {
@@ -310,6 +347,7 @@ void LiveSession::setPermissionMode(const QString &mode)
 
 void LiveSession::turnEnded(const TurnEnded &ended)
 {
+    m_credentialRefused = m_credentialRefused || (ended.isError && ended.apiStatus == 401);
     m_transcriber.closeOpen(tr("The turn ended before this tool reported back."));
     if (m_state == State::Turn)
         setState(State::Ready);
@@ -383,6 +421,7 @@ void LiveSession::settleStart(const Result<void> &result)
 QCoro::Task<> LiveSession::end()
 {
     const RunningTask task(m_parts.tasks);
+    QPointer<LiveSession> self(this); // a second caller may be done first and delete the session
     if (m_exiting) {
         const QFuture<Result<void>> ending = m_exiting->future();
         co_await ending;
@@ -397,6 +436,8 @@ QCoro::Task<> LiveSession::end()
             setState(State::Ending);
             const sandbox::Computer computer = std::exchange(m_computer, {});
             co_await m_provider->destroy(computer);
+            if (!self)
+                co_return;
         }
         setState(State::Closed);
         co_return;
@@ -407,13 +448,12 @@ QCoro::Task<> LiveSession::end()
     QFuture<Result<void>> exited = m_exiting->future();
     if (m_driver)
         run(m_driver->endSession());
-    QPointer<LiveSession> self(this);
     m_parts.clock.callAt(m_parts.clock.now().addMSecs(askedToEndMs), this, [self, pending = std::weak_ptr(m_exiting)] {
         if (self && pending.lock() && self->m_channel)
             self->m_channel->killHarness();
     });
     co_await exited;
-    if (m_detached)
+    if (!self || m_detached)
         co_return;
     const Result<void> flushed = m_recorder.flush();
     if (!flushed)
@@ -422,7 +462,8 @@ QCoro::Task<> LiveSession::end()
     m_channel.reset();
     const sandbox::Computer computer = std::exchange(m_computer, {});
     co_await m_provider->destroy(computer);
-    setState(State::Closed);
+    if (self)
+        setState(State::Closed);
 }
 
 void LiveSession::detach()

@@ -12,6 +12,7 @@
 #include <QCoroTask>
 #include <QElapsedTimer>
 #include <QFuture>
+#include <QPointer>
 #include <QPromise>
 
 namespace engine {
@@ -148,6 +149,8 @@ private:
     void receive(sandbox::Stream stream, quint64 offset, const QByteArray &bytes);
     void receiveLine(const SplitLine &line);
     void run(const DriverOutput &output);
+    void await(const QList<Deadline> &deadlines);
+    Result<void> conversationOpened(const ConversationOpened &opened);
     void apply(const HarnessEvent &event);
     void send(const QList<InputLine> &inputs);
     void inputWritten(const QString &id);

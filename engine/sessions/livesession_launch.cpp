@@ -1,4 +1,6 @@
 // How a LiveSession starts a harness process: what it needs, whether it resumes, and the proof before it does.
+#include "engine/harness/codex/codexsettings.h"
+#include "engine/harness/nativestate.h"
 #include "engine/sessions/livesession.h"
 #include "sandbox/docker/policy.h"
 
@@ -32,7 +34,7 @@ Result<void> LiveSession::checkCredential(const LaunchContext &context) const
         return {};
     // A signed-in configuration folder of the person's own needs no key.
     if (!m_agent.configFolder.isEmpty() &&
-        QFile::exists(m_agent.configFolder + QStringLiteral("/.credentials.json")))
+        QFile::exists(m_agent.configFolder + signedInFile(m_agent.harness)))
         return {};
     return fail(ErrorCode::CredentialMissing,
                 tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
@@ -43,7 +45,7 @@ Result<void> LiveSession::checkCredential(const LaunchContext &context) const
 bool LiveSession::usesGateway() const
 {
     return m_agent.harness != HarnessKind::Replay && m_provider &&
-           (m_provider->capabilities().isolation || m_agent.sandbox.gateway);
+           (m_provider->capabilities().isolation || m_agent.computer.gateway);
 }
 
 // The harness is told a token instead of the key, and an address that leads to us.
@@ -76,8 +78,8 @@ void LiveSession::openGateway()
     options.upstream = QUrl(upstream.isEmpty() ? QStringLiteral("https://api.anthropic.com") : upstream);
     options.token = gatewayToken(m_parts.gatewaySecret, m_id);
     options.asBearer = m_agent.keyVariable == QLatin1String("ANTHROPIC_AUTH_TOKEN");
-    options.maxTokensPerRun = m_agent.sandbox.maxTokensPerRun;
-    options.maxRequestsPerMinute = m_agent.sandbox.maxRequestsPerMinute;
+    options.maxTokensPerRun = m_agent.computer.maxTokensPerRun;
+    options.maxRequestsPerMinute = m_agent.computer.maxRequestsPerMinute;
     options.credential = [environment = m_parts.options.environment, variable = m_agent.keyVariable]() -> Result<QByteArray> {
         const QByteArray key = environment.value(variable).toUtf8();
         if (key.isEmpty())
@@ -118,6 +120,10 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
         context.program = m_agent.recording;
         co_return context;
     }
+    // Read from the store: a policy that another program wrote there is not passed on unseen.
+    const Result<void> checked = m_agent.harness == HarnessKind::Codex ? checkCodexSettings(m_agent) : Result<void>{};
+    if (!checked)
+        co_return tl::unexpected<Error>(checked.error());
     if (!usesGateway()) {
         const Result<void> credential = checkCredential(context);
         if (!credential)
@@ -145,16 +151,17 @@ QCoro::Task<Result<void>> LiveSession::launchHarness()
     if (!context)
         co_return tl::unexpected<Error>(context.error());
     if (*resume) {
-        const Result<void> verified = co_await m_place->verify(m_session.native);
-        if (!verified)
-            co_return verified;
+        const Result<QString> newestTurn = co_await m_place->verify(m_session.native);
+        if (!newestTurn)
+            co_return tl::unexpected<Error>(newestTurn.error());
+        context->lastTurnId = *newestTurn;
     }
     if (m_detached)
         co_return fail(ErrorCode::ShuttingDown, tr("The engine is closing."));
     if (!m_channel)
         co_return fail(ErrorCode::WorkerUnreachable, tr("The worker of session %1 went away during the start.").arg(m_id.value));
     m_how = *resume ? QStringLiteral("resumed") : QStringLiteral("started");
-    m_driver = makeClaudeDriver(m_parts.tools);
+    m_driver = makeDriver(m_agent.harness, m_parts.tools);
     ChannelState state = m_recorder.channel();
     state.launch += 1;
     state.outputOffset = 0;

@@ -180,11 +180,11 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     spec.sessionId = m_id.value;
     spec.generation = state.generation;
     spec.workspace = m_session.workspace;
-    spec.image = m_agent.sandbox.image;
-    spec.limits.memoryBytes = qint64(m_agent.sandbox.memoryMb) * 1024 * 1024;
-    spec.limits.cpus = m_agent.sandbox.cpus;
-    spec.limits.processes = m_agent.sandbox.processes;
-    spec.limits.temporaryBytes = qint64(m_agent.sandbox.temporaryMb) * 1024 * 1024;
+    spec.image = m_agent.computer.image;
+    spec.limits.memoryBytes = qint64(m_agent.computer.memoryMb) * 1024 * 1024;
+    spec.limits.cpus = m_agent.computer.cpus;
+    spec.limits.processes = m_agent.computer.processes;
+    spec.limits.temporaryBytes = qint64(m_agent.computer.temporaryMb) * 1024 * 1024;
     spec.labels.insert(QStringLiteral("recording"), m_agent.recording);
     spec.labels.insert(QStringLiteral("speed"), QString::number(m_agent.replaySpeed));
     auto computer = co_await m_provider->ensure(spec);
@@ -255,7 +255,7 @@ void LiveSession::connectChannel()
 // out again under the same ids; the worker applies each once.
 Result<void> LiveSession::rebuild()
 {
-    m_driver = makeClaudeDriver(m_parts.tools);
+    m_driver = makeDriver(m_agent.harness, m_parts.tools);
     m_exited = false; // its exit is still to be told, also when it happened meanwhile
     m_splitter.reset(m_recorder.channel().outputOffset);
     m_outputSeen = m_recorder.channel().outputOffset;
@@ -267,6 +267,7 @@ Result<void> LiveSession::rebuild()
     context.session = m_session;
     context.workspace = m_session.workspace;
     QList<InputLine> generated = m_driver->begin(context).inputs;
+    std::optional<ConversationOpened> unstored;
     QSet<QByteArray> written;
     const ChannelState &state = m_recorder.channel();
     const Result<void> read = m_parts.stores.events.rawOfLaunch(m_id, state.generation, state.launch, [&](const RawLine &line) {
@@ -278,8 +279,11 @@ Result<void> LiveSession::rebuild()
         case RawLine::Direction::FromHarness: {
             const DriverOutput output = m_driver->feed(line.bytes);
             generated += output.inputs;
-            for (const HarnessEvent &event : output.events)
+            for (const HarnessEvent &event : output.events) {
                 m_transcriber.rebuild(event, line.at);
+                if (const auto *opened = std::get_if<ConversationOpened>(&event); opened && !unstored)
+                    unstored = *opened;
+            }
             break;
         }
         case RawLine::Direction::FromHarnessError:
@@ -292,10 +296,15 @@ Result<void> LiveSession::rebuild()
         return read;
     QList<InputLine> missing;
     for (const InputLine &input : std::as_const(generated)) {
-        if (!written.contains(input.bytes.trimmed()))
+        if (!written.contains(input.bytes.trimmed()) && !m_driver->isRecorded(input))
             missing.append(input);
     }
+    if (unstored) {
+        if (const Result<void> stored = conversationOpened(*unstored); !stored)
+            return stored;
+    }
     send(missing);
+    await(m_driver->openDeadlines());
     setState(m_driver->phase() == DriverPhase::Turn    ? State::Turn
              : m_driver->phase() == DriverPhase::Ready ? State::Ready
                                                        : State::Preparing);

@@ -1,6 +1,7 @@
 #include "engine/sessions/nativeplace.h"
 
 #include "engine/harness/claude/transcript.h"
+#include "engine/harness/nativestate.h"
 
 #include <QCoreApplication>
 #include <QCoroFuture>
@@ -30,7 +31,7 @@ HostPlace::HostPlace(ProgramFinder &programs, const Agent &agent, const Session 
 
 QCoro::Task<Result<HarnessProgram>> HostPlace::program()
 {
-    const Result<HarnessProgram> found = co_await m_programs.find(m_agent.program);
+    const Result<HarnessProgram> found = co_await m_programs.find(m_agent.program, m_agent.harness);
     co_return found;
 }
 
@@ -49,26 +50,26 @@ QCoro::Task<Result<void>> HostPlace::prepare()
 
 QCoro::Task<Result<bool>> HostPlace::holds(NativeIdentity native)
 {
-    co_return !findTranscript(m_configFolder, m_session.workspace, native.nativeSessionId).isEmpty();
+    co_return !findConversation(m_agent.harness, m_configFolder, m_session.workspace, native.nativeSessionId).isEmpty();
 }
 
 // Transcripts grow to many megabytes, so they are hashed on another thread. The futures are named first: this compiler
 // destroys a lambda's captures twice inside a co_await expression.
-QCoro::Task<Result<void>> HostPlace::verify(NativeIdentity native)
+QCoro::Task<Result<QString>> HostPlace::verify(NativeIdentity native)
 {
-    const QFuture<Result<void>> verifying =
-        QtConcurrent::run([native, config = m_configFolder, workspace = m_session.workspace] {
-            return verifyTranscript(native, config, workspace);
+    const QFuture<Result<QString>> verifying =
+        QtConcurrent::run([kind = m_agent.harness, native, config = m_configFolder, workspace = m_session.workspace] {
+            return verifyConversation(kind, native, config, workspace);
         });
-    const Result<void> verified = co_await verifying;
+    const Result<QString> verified = co_await verifying;
     co_return verified;
 }
 
 QCoro::Task<Result<NativeIdentity>> HostPlace::snapshot(NativeIdentity native)
 {
     const QFuture<Result<NativeIdentity>> hashing =
-        QtConcurrent::run([id = native.nativeSessionId, config = m_configFolder, workspace = m_session.workspace] {
-            return snapshotTranscript(findTranscript(config, workspace, id), id);
+        QtConcurrent::run([kind = m_agent.harness, id = native.nativeSessionId, config = m_configFolder, workspace = m_session.workspace] {
+            return snapshotTranscript(findConversation(kind, config, workspace, id), id);
         });
     const Result<NativeIdentity> now = co_await hashing;
     co_return now;

@@ -24,7 +24,8 @@ public:
     // A conversation of that id exists, whatever its state.
     virtual QCoro::Task<Result<bool>> holds(NativeIdentity native) = 0;
     // Before a resume: what was recorded must still be there, unchanged. NativeResumeFailed says what is not.
-    virtual QCoro::Task<Result<void>> verify(NativeIdentity native) = 0;
+    // Answers the id of the newest turn; empty where the harness has none.
+    virtual QCoro::Task<Result<QString>> verify(NativeIdentity native) = 0;
     // Size and hash as they are now.
     virtual QCoro::Task<Result<NativeIdentity>> snapshot(NativeIdentity native) = 0;
 };
@@ -43,7 +44,7 @@ public:
     QCoro::Task<Result<HarnessProgram>> program() override;
     QCoro::Task<Result<void>> prepare() override;
     QCoro::Task<Result<bool>> holds(NativeIdentity native) override;
-    QCoro::Task<Result<void>> verify(NativeIdentity native) override;
+    QCoro::Task<Result<QString>> verify(NativeIdentity native) override;
     QCoro::Task<Result<NativeIdentity>> snapshot(NativeIdentity native) override;
 
 private:

@@ -22,32 +22,39 @@ Json jsonOfList(const QStringList &list)
     return array;
 }
 
-Json sandboxJson(const Agent &agent)
+Json computerJson(const Agent &agent)
 {
     return {{"provider", settingText(agent.provider)},
-            {"image", settingText(agent.sandbox.image)},
-            {"memory_mb", agent.sandbox.memoryMb},
-            {"cpus", agent.sandbox.cpus},
-            {"processes", agent.sandbox.processes},
-            {"temporary_mb", agent.sandbox.temporaryMb},
-            {"gateway", agent.sandbox.gateway},
-            {"max_tokens_per_run", agent.sandbox.maxTokensPerRun},
-            {"max_requests_per_minute", agent.sandbox.maxRequestsPerMinute},
+            {"image", settingText(agent.computer.image)},
+            {"memory_mb", agent.computer.memoryMb},
+            {"cpus", agent.computer.cpus},
+            {"processes", agent.computer.processes},
+            {"temporary_mb", agent.computer.temporaryMb},
+            {"gateway", agent.computer.gateway},
+            {"max_tokens_per_run", agent.computer.maxTokensPerRun},
+            {"max_requests_per_minute", agent.computer.maxRequestsPerMinute},
             {"warm_computer_seconds", agent.warmSeconds}};
 }
 
-QByteArray settingsOf(const Agent &agent)
+// `present` is what the row holds: settings of a newer program are kept as they are.
+QByteArray settingsOf(const Agent &agent, const Json &present)
 {
     Json environment = Json::object();
     for (auto it = agent.environment.cbegin(); it != agent.environment.cend(); ++it)
         environment[settingText(it.key())] = settingText(it.value());
-    const Json settings{{"harness", settingText(toString(agent.harness))},
-                        {"sandbox", sandboxJson(agent)},
+    Json settings = present.is_object() ? present : Json::object();
+    settings.erase("sandbox"); // the old spelling of sandbox_mode
+    if (!agent.sandbox.isEmpty())
+        settings["sandbox"] = settingText(agent.sandbox);
+    settings.update(Json{{"harness", settingText(toString(agent.harness))},
+                        {"computer", computerJson(agent)},
                         {"program", settingText(agent.program)},
                         {"model", settingText(agent.model)},
                         {"base_url", settingText(agent.baseUrl)},
                         {"key_variable", settingText(agent.keyVariable)},
                         {"permission_mode", settingText(agent.permissionMode)},
+                        {"approval_policy", settingText(agent.approvalPolicy)},
+                        {"sandbox_mode", settingText(agent.sandboxMode)},
                         {"gate", settingText(toString(agent.gate))},
                         {"workspace", settingText(agent.workspace)},
                         {"config_folder", settingText(agent.configFolder)},
@@ -60,7 +67,7 @@ QByteArray settingsOf(const Agent &agent)
                         {"max_attempts", agent.maxAttempts},
                         {"max_queued", agent.maxQueued},
                         {"recording", settingText(agent.recording)},
-                        {"replay_speed", agent.replaySpeed}};
+                        {"replay_speed", agent.replaySpeed}});
     return QByteArray::fromStdString(settings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -89,12 +96,12 @@ void readSetting(const Json &settings, const char *key, QStringList &into)
     }
 }
 
-// The object "sandbox" holds what was spread over the settings before; both places are read, the new one wins.
-void readSandbox(const Json &settings, Agent &agent)
+// The object "computer" holds what was spread over the settings before; both places are read, the new one wins.
+void readComputer(const Json &settings, Agent &agent)
 {
-    for (const auto &[old, place] : {std::pair("provider", "sandbox.provider"), std::pair("sandbox_provider", "sandbox.provider"),
-                                     std::pair("warm_seconds", "sandbox.warm_computer_seconds"),
-                                     std::pair("warm_sandbox_seconds", "sandbox.warm_computer_seconds")}) {
+    for (const auto &[old, place] : {std::pair("provider", "computer.provider"), std::pair("sandbox_provider", "computer.provider"),
+                                     std::pair("warm_seconds", "computer.warm_computer_seconds"),
+                                     std::pair("warm_sandbox_seconds", "computer.warm_computer_seconds")}) {
         if (settings.contains(old))
             agent.oldSpellings.append(QStringLiteral("%1 -> %2").arg(QLatin1String(old), QLatin1String(place)));
     }
@@ -102,21 +109,21 @@ void readSandbox(const Json &settings, Agent &agent)
     readSetting(settings, "provider", agent.provider);
     readSetting(settings, "warm_sandbox_seconds", agent.warmSeconds);
     readSetting(settings, "warm_seconds", agent.warmSeconds);
-    const auto sandbox = settings.find("sandbox");
-    if (sandbox == settings.end() || !sandbox->is_object())
+    const auto computer = settings.find("computer");
+    if (computer == settings.end() || !computer->is_object())
         return;
-    readSetting(*sandbox, "provider", agent.provider);
-    readSetting(*sandbox, "image", agent.sandbox.image);
-    readSetting(*sandbox, "memory_mb", agent.sandbox.memoryMb);
-    readSetting(*sandbox, "processes", agent.sandbox.processes);
-    readSetting(*sandbox, "temporary_mb", agent.sandbox.temporaryMb);
-    readSetting(*sandbox, "max_tokens_per_run", agent.sandbox.maxTokensPerRun);
-    readSetting(*sandbox, "max_requests_per_minute", agent.sandbox.maxRequestsPerMinute);
-    if (const auto gateway = sandbox->find("gateway"); gateway != sandbox->end() && gateway->is_boolean())
-        agent.sandbox.gateway = gateway->get<bool>();
-    readSetting(*sandbox, "warm_computer_seconds", agent.warmSeconds);
-    if (const auto cpus = sandbox->find("cpus"); cpus != sandbox->end() && cpus->is_number())
-        agent.sandbox.cpus = cpus->get<double>();
+    readSetting(*computer, "provider", agent.provider);
+    readSetting(*computer, "image", agent.computer.image);
+    readSetting(*computer, "memory_mb", agent.computer.memoryMb);
+    readSetting(*computer, "processes", agent.computer.processes);
+    readSetting(*computer, "temporary_mb", agent.computer.temporaryMb);
+    readSetting(*computer, "max_tokens_per_run", agent.computer.maxTokensPerRun);
+    readSetting(*computer, "max_requests_per_minute", agent.computer.maxRequestsPerMinute);
+    if (const auto gateway = computer->find("gateway"); gateway != computer->end() && gateway->is_boolean())
+        agent.computer.gateway = gateway->get<bool>();
+    readSetting(*computer, "warm_computer_seconds", agent.warmSeconds);
+    if (const auto cpus = computer->find("cpus"); cpus != computer->end() && cpus->is_number())
+        agent.computer.cpus = cpus->get<double>();
 }
 
 Result<Agent> agentOf(const Row &row)
@@ -147,12 +154,15 @@ Result<Agent> agentOf(const Row &row)
     }
     agent.harness = *harnessKind;
     agent.gate = *gateKind;
-    readSandbox(settings, agent);
+    readComputer(settings, agent);
     readSetting(settings, "program", agent.program);
     readSetting(settings, "model", agent.model);
     readSetting(settings, "base_url", agent.baseUrl);
     readSetting(settings, "key_variable", agent.keyVariable);
     readSetting(settings, "permission_mode", agent.permissionMode);
+    readSetting(settings, "approval_policy", agent.approvalPolicy);
+    readSetting(settings, "sandbox_mode", agent.sandboxMode);
+    readSetting(settings, "sandbox", agent.sandbox);
     readSetting(settings, "workspace", agent.workspace);
     readSetting(settings, "config_folder", agent.configFolder);
     readSetting(settings, "instructions", agent.instructions);
@@ -179,11 +189,16 @@ Result<Agent> agentOf(const Row &row)
 
 Result<void> AgentStore::insertOrUpdate(const Agent &agent)
 {
+    const Result<Rows> present = m_database.run(QStringLiteral("agent.get"), {{"id", agent.id.value}});
+    if (!present)
+        return tl::unexpected(present.error());
+    const Json settings =
+        present->isEmpty() ? Json::object() : Json::parse(present->first().text("settings").toStdString(), nullptr, false);
     const Result<Rows> stored =
         m_database.run(QStringLiteral("agent.upsert"), {{"id", agent.id.value},
                                                         {"name", agent.name},
                                                         {"name_folded", agent.name.toCaseFolded()},
-                                                        {"settings", QString::fromUtf8(settingsOf(agent))},
+                                                        {"settings", QString::fromUtf8(settingsOf(agent, settings))},
                                                         {"archived", agent.archived},
                                                         {"created_at", agent.createdAt},
                                                         {"updated_at", agent.updatedAt}});

@@ -10,7 +10,7 @@
 namespace engine {
 
 // The computer that sessions of an agent get, where the provider makes one.
-struct SandboxSettings
+struct ComputerSettings
 {
     QString image;        // empty: the provider's default
     int memoryMb = 2048;
@@ -22,7 +22,7 @@ struct SandboxSettings
     int maxTokensPerRun = 0;      // counted by the gateway; 0: no limit
     int maxRequestsPerMinute = 0; // 0: no limit
 
-    bool operator==(const SandboxSettings &) const = default;
+    bool operator==(const ComputerSettings &) const = default;
 };
 
 // How one kind of session is run: harness, model, limits. A plain value; the store keeps `settings` as JSON.
@@ -33,15 +33,18 @@ struct Agent
     QString name;
     HarnessKind harness = HarnessKind::Claude;
     QString provider = QStringLiteral("host"); // name of a sandbox provider; "host" has no isolation and says so
-    SandboxSettings sandbox;
+    ComputerSettings computer;
     QString program;                           // path of the harness program; empty: searched (PATH, npm folder)
     QString model;                             // empty: the harness's own default
-    QString baseUrl;                           // empty: ANTHROPIC_BASE_URL of the environment, else the vendor's
+    QString baseUrl; // empty: ANTHROPIC_BASE_URL or OPENAI_BASE_URL of the environment, else the vendor's
     QString keyVariable = QStringLiteral("ANTHROPIC_API_KEY");
     QString permissionMode = QStringLiteral("default"); // default, acceptEdits, plan, dontAsk, bypassPermissions
+    QString approvalPolicy; // Codex: on-request, untrusted, never; empty: on-request, or untrusted with gate "all"
+    QString sandboxMode;    // Codex's own: read-only, workspace-write, danger-full-access, external; empty: read-only
+    QString sandbox;        // the old spelling of sandboxMode: taken over with a warning, refused beside it
     Gate gate = Gate::Native;
     QString workspace;    // folder sessions start in; empty: a folder of their own below the data folder
-    QString configFolder; // harness's own state (CLAUDE_CONFIG_DIR); empty: one per agent below the data folder
+    QString configFolder; // harness's own state (CLAUDE_CONFIG_DIR, CODEX_HOME); empty: one per agent below the data folder
     QString instructions; // appended to the harness's system prompt
     QStringList allowedTools;
     QStringList disallowedTools;

@@ -53,8 +53,8 @@ constexpr std::array<Named<ApprovalKind>, 4> approvalKinds{{{ApprovalKind::Tool,
                                                             {ApprovalKind::Plan, "plan"},
                                                             {ApprovalKind::Unknown, "unknown"}}};
 constexpr std::array<Named<Gate>, 2> gates{{{Gate::Native, "native"}, {Gate::All, "all"}}};
-constexpr std::array<Named<HarnessKind>, 2> harnessKinds{
-    {{HarnessKind::Claude, "claude"}, {HarnessKind::Replay, "replay"}}};
+constexpr std::array<Named<HarnessKind>, 3> harnessKinds{
+    {{HarnessKind::Claude, "claude"}, {HarnessKind::Codex, "codex"}, {HarnessKind::Replay, "replay"}}};
 constexpr std::array<Named<BlockKind>, 9> blockKinds{{{BlockKind::Prompt, "prompt"},
                                                       {BlockKind::Answer, "answer"},
                                                       {BlockKind::Thinking, "thinking"},

@@ -62,7 +62,7 @@ enum class Gate {
 QString toString(Gate gate);
 std::optional<Gate> gateFromString(const QString &text);
 
-enum class HarnessKind { Claude, Replay };
+enum class HarnessKind { Claude, Codex, Replay };
 QString toString(HarnessKind kind);
 std::optional<HarnessKind> harnessKindFromString(const QString &text);
 

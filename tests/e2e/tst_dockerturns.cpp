@@ -118,7 +118,7 @@ Agent TestDockerTurns::docker(ClaudeFixture &fixture, const std::function<void(A
     return fixture.claude([&](Agent &agent) {
         agent.provider = QStringLiteral("docker");
         agent.program.clear();
-        agent.sandbox.memoryMb = 1024;
+        agent.computer.memoryMb = 1024;
         if (change)
             change(agent);
     });
@@ -386,7 +386,7 @@ void TestDockerTurns::gatewayForAHostRunAgent()
     const std::unique_ptr<ClaudeFixture> fixture = begin();
     QVERIFY(fixture);
     const Session session = fixture->session(fixture->claude([](Agent &agent) {
-        agent.sandbox.gateway = true;
+        agent.computer.gateway = true;
         agent.allowedTools = {QStringLiteral("Bash")};
     }));
     const Run run = fixture->submit(session, QStringLiteral("[[bash env | grep -c 7f3a9c51; echo $ANTHROPIC_BASE_URL]]"));

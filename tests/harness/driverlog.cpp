@@ -36,6 +36,8 @@ QString describe(const HarnessEvent &event)
             [](const TurnStarted &e) -> QString {
                 return QStringLiteral("turn started %1 %2 %3 %4").arg(e.nativeSessionId, e.model, e.permissionMode, e.version);
             },
+            [](const ConversationOpened &e) -> QString { return QStringLiteral("conversation ") + e.nativeSessionId; },
+            [](const HarnessBroken &e) -> QString { return QStringLiteral("broken ") + quoted(e.message); },
             [](const IdentityMismatch &e) -> QString {
                 return QStringLiteral("identity mismatch %1 is not %2").arg(e.found, e.expected);
             },

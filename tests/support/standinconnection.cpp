@@ -59,6 +59,15 @@ void StandInConnection::answer(const QByteArray &method, const QByteArray &targe
         writeWhole({}, false);
         return;
     }
+    const StandInAnswer result = respond(method, path, body);
+    if (result.steps.isEmpty())
+        writeWhole(result);
+    else
+        writeSteps(result);
+}
+
+StandInAnswer StandInConnection::respond(const QByteArray &method, const QByteArray &path, const QByteArray &body)
+{
     StandInAnswer result = standInError(404, QStringLiteral("no such path"));
     QByteArray key = m_headers.value("x-api-key");
     if (key.isEmpty())
@@ -74,10 +83,7 @@ void StandInConnection::answer(const QByteArray &method, const QByteArray &targe
         else if (path == "/v1/messages")
             result = answerMessages(plan);
     }
-    if (result.steps.isEmpty())
-        writeWhole(result);
-    else
-        writeSteps(result);
+    return result;
 }
 
 StandInAnswer StandInConnection::answerMessages(const StandInPlan &plan)

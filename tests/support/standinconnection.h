@@ -19,12 +19,18 @@ struct StandInState
 };
 
 // One HTTP/1.1 connection, kept alive; requests are answered one after the other.
-class StandInConnection final : public QObject
+class StandInConnection : public QObject
 {
     Q_OBJECT
 
 public:
     StandInConnection(QTcpSocket *socket, StandInState &state, QObject *parent);
+
+protected:
+    // The Messages API, unless a derived class speaks another one.
+    virtual StandInAnswer respond(const QByteArray &method, const QByteArray &path, const QByteArray &body);
+    QByteArray header(const char *name) const { return m_headers.value(name); }
+    StandInState &state() { return m_state; }
 
 private:
     void read();

@@ -92,9 +92,10 @@ void AgentForm::createFields()
     m_name->setObjectName(QStringLiteral("agentName"));
     addRow(tr("Name"), m_name);
     m_harness = new QComboBox(this);
-    for (engine::HarnessKind kind : {engine::HarnessKind::Claude, engine::HarnessKind::Replay})
+    for (engine::HarnessKind kind : {engine::HarnessKind::Claude, engine::HarnessKind::Codex, engine::HarnessKind::Replay})
         m_harness->addItem(models::harnessWords(kind), int(kind));
-    addRow(tr("Harness"), m_harness);
+    m_harness->setObjectName(QStringLiteral("harness"));
+    addRow(tr("Harness"), m_harness, QStringLiteral(" "));
     m_provider = new QLineEdit(this);
     m_provider->setReadOnly(true);
     m_provider->setFocusPolicy(Qt::NoFocus);
@@ -108,6 +109,16 @@ void AgentForm::createFields()
     for (const char *mode : {"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"})
         m_mode->addItem(QString::fromLatin1(mode));
     addRow(tr("Permission mode"), m_mode, QStringLiteral(" "));
+    m_policy = new QComboBox(this);
+    m_policy->setObjectName(QStringLiteral("approvalPolicy"));
+    for (const char *policy : {"on-request", "untrusted", "never"})
+        m_policy->addItem(QString::fromLatin1(policy));
+    addRow(tr("Approval policy"), m_policy, QStringLiteral(" "));
+    m_sandbox = new QComboBox(this);
+    m_sandbox->setObjectName(QStringLiteral("sandboxMode"));
+    for (const char *mode : {"read-only", "workspace-write", "danger-full-access", "external"})
+        m_sandbox->addItem(QString::fromLatin1(mode));
+    addRow(tr("Codex's sandbox"), m_sandbox, QStringLiteral(" "));
     m_gate = new QComboBox(this);
     m_gate->setObjectName(QStringLiteral("gate"));
     m_gate->addItem(tr("What the harness asks"), int(engine::Gate::Native));
@@ -168,7 +179,8 @@ void AgentForm::connectFields()
 {
     for (QLineEdit *field : findChildren<QLineEdit *>())
         connect(field, &QLineEdit::textChanged, this, &AgentForm::check);
-    for (QComboBox *field : {m_harness, m_mode, m_gate})
+    connect(m_harness, &QComboBox::activated, this, &AgentForm::harnessChosen);
+    for (QComboBox *field : {m_harness, m_mode, m_policy, m_sandbox, m_gate})
         connect(field, &QComboBox::currentIndexChanged, this, &AgentForm::check);
     for (QSpinBox *field : {m_approvalTimeout, m_warm, m_maxTurns, m_maxAttempts, m_maxQueued})
         connect(field, &QSpinBox::valueChanged, this, &AgentForm::check);
@@ -192,6 +204,13 @@ void AgentForm::setAgent(const engine::Agent &agent)
     if (m_mode->findText(agent.permissionMode) < 0)
         m_mode->addItem(agent.permissionMode);
     m_mode->setCurrentText(agent.permissionMode);
+    const QString policy = agent.approvalPolicy.isEmpty() ? models::agentMode(agent) : agent.approvalPolicy;
+    for (const auto &[box, word] : {std::pair{m_policy, agent.harness == engine::HarnessKind::Codex ? policy : QString()},
+                                    std::pair{m_sandbox, agent.sandboxMode}}) {
+        if (!word.isEmpty() && box->findText(word) < 0)
+            box->addItem(word);
+        box->setCurrentIndex(word.isEmpty() ? 0 : box->findText(word));
+    }
     m_gate->setCurrentIndex(m_gate->findData(int(agent.gate)));
     m_workspace->setText(agent.workspace);
     m_instructions->setPlainText(agent.instructions);
@@ -219,6 +238,16 @@ engine::Agent AgentForm::agent() const
     agent.replaySpeed = m_speed->value();
     agent.permissionMode = m_mode->currentText();
     agent.gate = engine::Gate(m_gate->currentData().toInt());
+    if (agent.harness == engine::HarnessKind::Codex) {
+        // The default stays unsaid until it is changed, so that an agent that was only looked at is not another one.
+        const QString policy = m_policy->currentText();
+        const bool isDefault = policy == u"on-request" || agent.gate == engine::Gate::All;
+        agent.approvalPolicy = isDefault && m_agent.approvalPolicy.isEmpty() ? QString() : policy;
+        if (agent.gate == engine::Gate::All && !agent.approvalPolicy.isEmpty())
+            agent.approvalPolicy = QStringLiteral("untrusted");
+        const QString mode = m_sandbox->currentText();
+        agent.sandboxMode = mode == u"read-only" && m_agent.sandboxMode.isEmpty() ? QString() : mode;
+    }
     agent.workspace = m_workspace->text().trimmed();
     agent.instructions = m_instructions->toPlainText();
     agent.allowedTools = toolList(m_allowed->text());
@@ -259,20 +288,53 @@ void AgentForm::mark(QWidget *field, const QString &problem)
     field->setAccessibleDescription(line->text());
 }
 
+// Another vendor's key is not sent to this one by mistake.
+void AgentForm::harnessChosen()
+{
+    const bool isCodex = m_harness->currentData().toInt() == int(engine::HarnessKind::Codex);
+    const QString present = m_keyVariable->text().trimmed();
+    if (isCodex && present.startsWith(u"ANTHROPIC_"))
+        m_keyVariable->setText(QStringLiteral("OPENAI_API_KEY"));
+    else if (!isCodex && present == u"OPENAI_API_KEY")
+        m_keyVariable->setText(QStringLiteral("ANTHROPIC_API_KEY"));
+}
+
+// What a harness has no use for is not shown; the sentence below its name says what it lacks.
+void AgentForm::showFields(engine::HarnessKind kind)
+{
+    const bool isReplay = kind == engine::HarnessKind::Replay;
+    const bool isCodex = kind == engine::HarnessKind::Codex;
+    const auto show = [this](QWidget *field, bool shown) {
+        QWidget *cell = field->parentWidget();
+        cell->setVisible(shown);
+        m_form->labelForField(cell)->setVisible(shown);
+    };
+    for (QWidget *field : {m_program, m_model, m_baseUrl, m_keyVariable})
+        show(field, !isReplay);
+    show(m_recording, isReplay);
+    show(m_speed, isReplay);
+    show(m_mode, !isCodex);
+    show(m_policy, isCodex);
+    show(m_sandbox, isCodex);
+    for (QWidget *field : {static_cast<QWidget *>(m_allowed), static_cast<QWidget *>(m_disallowed), static_cast<QWidget *>(m_maxTurns)})
+        show(field, !isCodex);
+    m_policy->setEnabled(m_gate->currentData().toInt() == int(engine::Gate::Native));
+    m_baseUrl->setPlaceholderText(isCodex ? tr("OPENAI_BASE_URL of the environment, else the vendor's")
+                                          : tr("ANTHROPIC_BASE_URL of the environment, else the vendor's"));
+}
+
 void AgentForm::showSentences()
 {
+    const auto kind = engine::HarnessKind(m_harness->currentData().toInt());
+    const bool asksAll = m_gate->currentData().toInt() == int(engine::Gate::All);
+    m_explanations[m_harness] = models::harnessLimits(kind);
+    m_explanations[m_policy] = models::approvalPolicySentence(asksAll ? QStringLiteral("untrusted") : m_policy->currentText());
+    m_explanations[m_sandbox] = models::sandboxModeSentence(m_sandbox->currentText());
     m_explanations[m_mode] = models::permissionModeSentence(m_mode->currentText());
     m_explanations[m_gate] = models::gateSentence(engine::Gate(m_gate->currentData().toInt()));
     m_explanations[m_approvalTimeout] =
         tr("A request that nobody decides in %1 is denied as timed out.").arg(models::duration(qint64(m_approvalTimeout->value()) * 1000));
-    const bool isReplay = m_harness->currentData().toInt() == int(engine::HarnessKind::Replay);
-    for (QWidget *field : {static_cast<QWidget *>(m_program), static_cast<QWidget *>(m_model), static_cast<QWidget *>(m_baseUrl),
-                           static_cast<QWidget *>(m_keyVariable), static_cast<QWidget *>(m_recording), static_cast<QWidget *>(m_speed)}) {
-        const bool isOfReplay = field == m_recording || field == m_speed;
-        QWidget *cell = field->parentWidget();
-        cell->setVisible(isOfReplay == isReplay);
-        m_form->labelForField(cell)->setVisible(isOfReplay == isReplay);
-    }
+    showFields(kind);
 }
 
 void AgentForm::check()
@@ -301,7 +363,14 @@ void AgentForm::check()
                       : now.recording.isEmpty() ? tr("A replay agent needs a recording.")
                       : hasRecording            ? QString()
                                                 : tr("There is no recording %1.").arg(now.recording));
-    for (QWidget *field : {static_cast<QWidget *>(m_mode), static_cast<QWidget *>(m_gate), static_cast<QWidget *>(m_approvalTimeout)})
+    const bool isForeignKey = now.harness == engine::HarnessKind::Codex && now.keyVariable.startsWith(u"ANTHROPIC_");
+    if (isForeignKey)
+        mark(m_keyVariable, tr("This variable holds another vendor's key."));
+    mark(m_sandbox, now.harness == engine::HarnessKind::Codex && now.sandboxMode == u"external" && now.provider == u"host"
+                        ? tr("Nothing around Codex isolates it on this computer.")
+                        : QString());
+    for (QWidget *field : {static_cast<QWidget *>(m_harness), static_cast<QWidget *>(m_mode), static_cast<QWidget *>(m_policy),
+                           static_cast<QWidget *>(m_gate), static_cast<QWidget *>(m_approvalTimeout)})
         mark(field, {});
     emit edited();
 }

@@ -45,6 +45,8 @@ private:
     void check();
     void mark(QWidget *field, const QString &problem);
     void showSentences();
+    void showFields(engine::HarnessKind kind);
+    void harnessChosen();
 
     engine::Agent m_agent;
     bool m_setting = false;
@@ -62,6 +64,8 @@ private:
     QLineEdit *m_recording = nullptr;
     QDoubleSpinBox *m_speed = nullptr;
     QComboBox *m_mode = nullptr;
+    QComboBox *m_policy = nullptr;  // Codex
+    QComboBox *m_sandbox = nullptr; // Codex
     QComboBox *m_gate = nullptr;
     QLineEdit *m_workspace = nullptr;
     QPlainTextEdit *m_instructions = nullptr;

@@ -87,7 +87,8 @@ void NewSessionDialog::showAgent()
     const engine::Agent agent = m_agents.value(m_agent->currentIndex());
     m_about->setText(agent.harness == engine::HarnessKind::Replay
                          ? tr("Plays a recording; needs no key and no network.")
-                         : models::providerSentence(agent.provider) + u' ' + models::permissionModeSentence(agent.permissionMode));
+                         : models::providerSentence(agent.provider) + u' ' +
+                               models::modeSentence(agent.harness, models::agentMode(agent)));
     m_workspace->setPlaceholderText(agent.workspace.isEmpty() ? tr("A folder of its own") : agent.workspace);
 }
 

@@ -61,13 +61,7 @@ void SessionHeader::createViews()
     m_model->addItems({QString(), QStringLiteral("sonnet"), QStringLiteral("opus"), QStringLiteral("haiku")});
     m_mode = new QComboBox(this);
     m_mode->setAccessibleName(tr("Permission mode of this session"));
-    m_mode->addItem(tr("Agent's mode"), QString());
-    for (const auto &[word, mode] : {std::pair{tr("Ask"), "default"}, {tr("Accept edits"), "acceptEdits"},
-                                     {tr("Plan only"), "plan"}, {tr("Never ask, refuse"), "dontAsk"},
-                                     {tr("Bypass permissions"), "bypassPermissions"}}) {
-        m_mode->addItem(word, QString::fromLatin1(mode));
-        m_mode->setItemData(m_mode->count() - 1, models::permissionModeSentence(QString::fromLatin1(mode)), Qt::ToolTipRole);
-    }
+    fillModes(engine::HarnessKind::Claude);
     layout->addWidget(m_agent, 1, 0);
     layout->addWidget(m_model, 1, 1, 1, 2);
     layout->addWidget(m_mode, 1, 3, 1, 2);
@@ -143,12 +137,34 @@ void SessionHeader::showSession()
     if (!m_model->lineEdit()->hasFocus())
         m_model->setCurrentText(session.model);
     m_model->lineEdit()->setPlaceholderText(agent.model.isEmpty() ? tr("Agent's model") : tr("Agent's: %1").arg(agent.model));
+    fillModes(agent.harness);
     const int mode = m_mode->findData(session.permissionMode);
     if (mode < 0)
         m_mode->addItem(session.permissionMode, session.permissionMode);
     m_mode->setCurrentIndex(m_mode->findData(session.permissionMode));
-    m_mode->setToolTip(models::permissionModeSentence(session.permissionMode.isEmpty() ? agent.permissionMode
-                                                                                       : session.permissionMode));
+    m_mode->setToolTip(models::modeSentence(
+        agent.harness, session.permissionMode.isEmpty() ? models::agentMode(agent) : session.permissionMode));
+}
+
+// The words of the session's harness; the list is only made anew when that is another one.
+void SessionHeader::fillModes(engine::HarnessKind kind)
+{
+    if (m_mode->count() > 0 && kind == m_modesOf)
+        return;
+    m_modesOf = kind;
+    m_mode->clear();
+    m_mode->addItem(tr("Agent's mode"), QString());
+    QList<std::pair<QString, const char *>> modes{{tr("Ask"), "default"},
+                                                  {tr("Accept edits"), "acceptEdits"},
+                                                  {tr("Plan only"), "plan"},
+                                                  {tr("Never ask, refuse"), "dontAsk"},
+                                                  {tr("Bypass permissions"), "bypassPermissions"}};
+    if (kind == engine::HarnessKind::Codex)
+        modes = {{tr("Ask when needed"), "on-request"}, {tr("Ask for everything"), "untrusted"}, {tr("Never ask"), "never"}};
+    for (const auto &[word, mode] : std::as_const(modes)) {
+        m_mode->addItem(word, QString::fromLatin1(mode));
+        m_mode->setItemData(m_mode->count() - 1, models::modeSentence(kind, QString::fromLatin1(mode)), Qt::ToolTipRole);
+    }
 }
 
 void SessionHeader::showRun()

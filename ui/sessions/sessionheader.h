@@ -36,6 +36,7 @@ private:
     void connectFollower();
     void showSession();
     void showRun();
+    void fillModes(engine::HarnessKind kind);
     void readAgents();
     void takeTitle();
     void report(const QFuture<engine::Result<engine::Session>> &answer);
@@ -48,6 +49,7 @@ private:
     StateLabel *m_state = nullptr;
     QComboBox *m_model = nullptr;
     QComboBox *m_mode = nullptr;
+    engine::HarnessKind m_modesOf = engine::HarnessKind::Claude; // whose words m_mode holds
     QPushButton *m_stop = nullptr;
     engine::RunId m_stopping;
 };

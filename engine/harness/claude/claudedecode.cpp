@@ -1,5 +1,5 @@
 #include "engine/harness/claude/claudecodec.h"
-#include "engine/harness/claude/rawjson.h"
+#include "engine/harness/rawjson.h"
 
 #include <QSet>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "engine/harness/replay/recording.h"
 
-#include "engine/harness/claude/rawjson.h"
+#include "engine/harness/rawjson.h"
 
 #include <QFile>
 #include <QSet>

@@ -1,6 +1,6 @@
 #include "engine/harness/replay/replaychannel.h"
 
-#include "engine/harness/claude/rawjson.h"
+#include "engine/harness/rawjson.h"
 
 #include <QUuid>
 #include <nlohmann/json.hpp>

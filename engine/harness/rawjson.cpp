@@ -1,4 +1,4 @@
-#include "engine/harness/claude/rawjson.h"
+#include "engine/harness/rawjson.h"
 
 #include <QString>
 #include <cstring>
