@@ -73,7 +73,7 @@ public:
             }
             get(client->deleteSession(session.id, QStringLiteral("test")));
         }
-        if (!QTest::qWaitFor([this] { return harnessPids().isEmpty(); }, 15000))
+        if (!QTest::qWaitFor([this] { return harnessPids().isEmpty() && workerPids().isEmpty(); }, 15000))
             qWarning("leftovers of this test are still running");
     }
 
@@ -90,6 +90,20 @@ public:
                 environ.readAll().contains(("CODEX_HOME=" + folder.path()).toUtf8()) &&
                 commandLine.readAll().contains("app-server"))
                 pids.append(pid);
+        }
+        return pids;
+    }
+
+    QList<qint64> workerPids() const
+    {
+        QList<qint64> pids;
+        for (const QString &entry : QDir(QStringLiteral("/proc")).entryList(QDir::Dirs)) {
+            QFile commandLine(QStringLiteral("/proc/%1/cmdline").arg(entry));
+            if (!commandLine.open(QIODevice::ReadOnly))
+                continue;
+            const QByteArray words = commandLine.readAll();
+            if (words.contains("signalbox-worker") && words.contains(folder.path().toUtf8()))
+                pids.append(entry.toLongLong());
         }
         return pids;
     }

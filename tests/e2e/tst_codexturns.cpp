@@ -288,6 +288,9 @@ void TestCodexTurns::b97_consoleKilledInTheTurn()
     QSignalSpy ended(&second, &QProcess::finished);
     second.terminate();
     QVERIFY(!ended.isEmpty() || ended.wait(10000));
+    // The next engine looks for workers in another runtime folder.
+    for (const qint64 pid : fixture.workerPids())
+        ::kill(pid_t(pid), SIGKILL);
     QVERIFY(fixture.start());
     Q_UNUSED(session)
     const auto sessions = fixture.get(fixture.client->sessions({}));
