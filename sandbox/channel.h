@@ -57,7 +57,6 @@ struct Welcome
     quint64 launchCount = 0; // how many times a harness was launched by this worker
     QString lastInputId;     // newest input that was written to the child's stdin
     Offsets available;       // end of what the journal holds
-    int gatewayPort = 0;     // of the computer's own loopback; 0: there is none
     Offsets oldest;          // first byte that it still holds: everything before was acknowledged
 };
 
@@ -84,21 +83,7 @@ public:
     // Ends the harness and all its descendants (also those that left its process group); exited() follows.
     virtual void killHarness() = 0;
 
-    // Connections that the harness made to the gateway's port. What was received is to be given back as credit once it
-    // is done with, or the worker stops reading; what is sent beyond the worker's credit waits here.
-    virtual void gatewaySend(quint32 stream, const QByteArray &bytes);
-    virtual void gatewayEnd(quint32 stream); // all was sent
-    virtual void gatewayReset(quint32 stream);
-    virtual void gatewayCredit(quint32 stream, quint32 bytes);
-    // Bytes that wait here for credit.
-    virtual qint64 gatewayPending(quint32 stream) const;
-
 signals:
-    void gatewayOpened(quint32 stream);
-    void gatewayReceived(quint32 stream, const QByteArray &bytes);
-    void gatewayEnded(quint32 stream); // the harness sends nothing more
-    void gatewayWasReset(quint32 stream);
-    void gatewayWritable(quint32 stream); // credit came
     void launched(qint64 pid);
     void launchFailed(const QString &message);
     void received(sandbox::Stream stream, quint64 offset, const QByteArray &bytes);

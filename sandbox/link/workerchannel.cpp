@@ -218,10 +218,6 @@ bool WorkerChannel::greeted(const Frame &frame)
         return false;
     for (const std::string &capability : payload.capabilities)
         m_welcome.capabilities.append(QString::fromStdString(capability));
-    for (const QString &capability : std::as_const(m_welcome.capabilities)) {
-        if (capability.startsWith(QLatin1String("gateway=")))
-            m_welcome.gatewayPort = capability.section(u'=', 1).toInt();
-    }
     m_welcome.generation = int(payload.generation);
     m_welcome.launched = payload.launched;
     m_welcome.exited = payload.exited;
@@ -272,12 +268,6 @@ bool WorkerChannel::apply(const Frame &frame)
     case FrameType::Pong:
     case FrameType::Status:
         return true;
-    case FrameType::GatewayOpen:
-    case FrameType::GatewayData:
-    case FrameType::GatewayEnd:
-    case FrameType::GatewayReset:
-    case FrameType::GatewayCredit:
-        return applyGateway(frame);
     case FrameType::Hello:
     case FrameType::Launch:
     case FrameType::Input:

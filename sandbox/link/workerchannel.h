@@ -5,7 +5,6 @@
 #include "sandbox/protocol/frames.h"
 
 #include <QFuture>
-#include <QHash>
 #include <QPromise>
 #include <QTimer>
 #include <chrono>
@@ -33,11 +32,6 @@ public:
     void acknowledge(Offsets stored) override;
     void signalHarness(int signal) override;
     void killHarness() override;
-    void gatewaySend(quint32 stream, const QByteArray &bytes) override;
-    void gatewayEnd(quint32 stream) override;
-    void gatewayReset(quint32 stream) override;
-    void gatewayCredit(quint32 stream, quint32 bytes) override;
-    qint64 gatewayPending(quint32 stream) const override;
 
 protected:
     void connectNotify(const QMetaMethod &signal) override;
@@ -52,22 +46,12 @@ private:
     bool applyLaunched(const Frame &frame);
     bool applyExit(const Frame &frame);
     bool applyInput(const Frame &frame);
-    bool applyGateway(const Frame &frame);
-    void flushGateway(quint32 stream);
     void fail(Failure failure, const QString &message, const QString &detail = {});
     void slurp();
     void linkEnded();
     void emitClosed();
 
-    struct GatewayStream
-    {
-        quint32 credit = gatewayWindowBytes;
-        QByteArray waiting;
-        bool ending = false; // all was given; the end follows what waits
-    };
-
     std::unique_ptr<ByteLink> m_link;
-    QHash<quint32, GatewayStream> m_gateway;
     QTimer m_limit;
     FrameDecoder m_decoder{maxFromWorkerBytes};
     std::unique_ptr<QPromise<Result<void>>> m_attaching;

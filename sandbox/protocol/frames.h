@@ -21,10 +21,6 @@ enum class FrameType : std::uint8_t {
     Ping = 9,
     Pong = 10,
     Probe = 11,
-    GatewayData = 12, // both ways
-    GatewayEnd = 13,
-    GatewayReset = 14,
-    GatewayCredit = 15,
     Welcome = 33,
     Refused = 34,
     Launched = 35,
@@ -35,8 +31,7 @@ enum class FrameType : std::uint8_t {
     InputRefused = 40,
     Exit = 41,
     Closed = 42,
-    Status = 43,
-    GatewayOpen = 44
+    Status = 43
 };
 bool isKnown(std::uint8_t type);
 
@@ -44,8 +39,6 @@ inline constexpr std::size_t frameHeaderBytes = 5;
 inline constexpr std::uint32_t maxGreetingBytes = 64 * 1024;        // before HELLO
 inline constexpr std::uint32_t maxToWorkerBytes = 64 * 1024 * 1024; // an input line with pictures fits
 inline constexpr std::uint32_t maxFromWorkerBytes = 1024 * 1024;
-// How much of one gateway stream may be under way in one direction; credit gives room back.
-inline constexpr std::uint32_t gatewayWindowBytes = 256 * 1024;
 inline constexpr std::size_t outputChunkBytes = 256 * 1024;
 
 void appendFrame(std::string &to, FrameType type, std::string_view payload);

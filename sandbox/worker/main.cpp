@@ -101,17 +101,12 @@ int main(int argc, char **argv)
     ::prctl(PR_SET_NAME, "signalbox-work");
     if (!endpoint.writePid() || ::chdir("/") != 0)
         ::_exit(1);
-    sandbox::Worker worker(std::move(options), std::move(endpoint), umaskOfHarness);
-    if (!worker.openGateway(error)) {
-        std::fprintf(stderr, "%s\n", error.c_str());
-        ::_exit(1);
-    }
     if (report >= 0) {
         leaveTerminal();
         [[maybe_unused]] const ssize_t wrote = ::write(report, "k", 1);
         ::close(report);
     }
-    worker.run();
+    sandbox::Worker(std::move(options), std::move(endpoint), umaskOfHarness).run();
     // Not through exit(): nothing is left to flush, and a sanitizer's leak check cannot trace a closed process.
     ::_exit(0);
 }

@@ -30,8 +30,6 @@ bool setOption(std::string_view name, std::string_view value, WorkerOptions &to)
         return toNumber(value, to.generation);
     else if (name == "--journal-cap")
         return toNumber(value, to.journalCap) && to.journalCap > 0;
-    else if (name == "--gateway-port")
-        return toNumber(value, to.gatewayPort) && to.gatewayPort >= 0 && to.gatewayPort < 65536;
     else if (name == "--owner")
         return toNumber(value, to.owner);
     else if (name == "--unused-ms")

@@ -39,7 +39,6 @@ struct Worker::PollSet
     enum Place { Signals, Listener, Input, Output, ErrorOutput, FirstConnection };
 
     std::vector<pollfd> fds;
-    std::size_t gatewayFirst = 0;
     std::vector<Connection *> connections;
 
     void add(int fd, short events) { fds.push_back({events ? fd : -1, events, 0}); }
@@ -47,12 +46,7 @@ struct Worker::PollSet
 
 Worker::Worker(WorkerOptions options, Endpoint endpoint, mode_t umaskOfHarness)
     : m_options(std::move(options)), m_endpoint(std::move(endpoint)),
-      m_harness(m_options.journalFolder, m_options.journalCap, umaskOfHarness),
-      m_gateway([this](FrameType type, std::string_view payload) {
-          if (m_attached)
-              m_attached->send(type, payload);
-      }),
-      m_signals(openSignals()),
+      m_harness(m_options.journalFolder, m_options.journalCap, umaskOfHarness), m_signals(openSignals()),
       m_idleSince(monotonicMs())
 {
     if (m_options.stdioLink)
@@ -130,8 +124,6 @@ void Worker::collect(PollSet &set)
         if (connection->inputFd() != connection->outputFd())
             set.add(connection->outputFd(), connection->hasUnsent() || (connection == m_attached && !m_allQueued) ? POLLOUT : 0);
     }
-    set.gatewayFirst = set.fds.size();
-    m_gateway.collect(set.fds, m_attached != nullptr);
 }
 
 int Worker::timeoutMs(std::int64_t now) const
@@ -164,8 +156,6 @@ void Worker::dispatch(const PollSet &set)
         m_harness.output().readSome();
     if (set.fds[PollSet::ErrorOutput].revents)
         m_harness.errorOutput().readSome();
-    // Before the connections: one of them may end, or change who is attached.
-    m_gateway.dispatch(set.fds.data() + set.gatewayFirst, set.fds.size() - set.gatewayFirst);
     for (std::size_t i = 0; i < set.connections.size(); ++i) {
         Connection *connection = set.connections[i];
         const short events = set.fds[PollSet::FirstConnection + i].revents;
@@ -283,20 +273,6 @@ void Worker::beginShutdown()
     m_killDeadline = monotonicMs() + killGiveUpMs;
 }
 
-bool Worker::openGateway(std::string &error)
-{
-    return m_options.gatewayPort < 0 || m_gateway.listen(m_options.gatewayPort, error);
-}
-
-// Nobody is attached any more.
-void Worker::detach()
-{
-    m_attached = nullptr;
-    m_allQueued = true;
-    m_idleSince = monotonicMs();
-    m_gateway.resetAll();
-}
-
 bool Worker::isIdleTooLong(std::int64_t now) const
 {
     if (m_attached)
@@ -307,8 +283,11 @@ bool Worker::isIdleTooLong(std::int64_t now) const
 
 void Worker::drop(Connection *connection)
 {
-    if (connection == m_attached)
-        detach();
+    if (connection == m_attached) {
+        m_attached = nullptr;
+        m_allQueued = true;
+        m_idleSince = monotonicMs();
+    }
     m_connections.remove_if([connection](const Connection &other) { return &other == connection; });
 }
 

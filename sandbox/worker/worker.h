@@ -2,7 +2,6 @@
 
 #include "sandbox/worker/connection.h"
 #include "sandbox/worker/endpoint.h"
-#include "sandbox/worker/gateway.h"
 #include "sandbox/worker/harness.h"
 #include "sandbox/worker/options.h"
 
@@ -17,8 +16,6 @@ class Worker
 {
 public:
     Worker(WorkerOptions options, Endpoint endpoint, mode_t umaskOfHarness);
-    // False with a message for a person.
-    bool openGateway(std::string &error);
     // Returns when the worker is to end; nothing of it is left then.
     void run();
 
@@ -51,14 +48,12 @@ private:
     bool acceptInput(Connection *connection, const Frame &frame);
     bool acknowledge(Connection *connection, const Frame &frame);
     void refuse(Connection *connection, Reason reason, const std::string &text);
-    void detach();
     std::string welcome() const;
     bool endLeftOvers();
 
     WorkerOptions m_options;
     Endpoint m_endpoint;
     Harness m_harness;
-    Gateway m_gateway;
     Fd m_signals;
     std::list<Connection> m_connections;
     Connection *m_attached = nullptr;

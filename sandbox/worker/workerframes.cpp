@@ -26,8 +26,11 @@ std::string foreignVersion(std::uint16_t version)
 void Worker::refuse(Connection *connection, Reason reason, const std::string &text)
 {
     const bool greeted = connection->state() == Connection::State::Attached;
-    if (connection == m_attached)
-        detach();
+    if (connection == m_attached) {
+        m_attached = nullptr;
+        m_allQueued = true;
+        m_idleSince = monotonicMs();
+    }
     connection->close(greeted ? FrameType::Closed : FrameType::Refused, reason, text, monotonicMs() + closingMs);
 }
 
@@ -103,12 +106,6 @@ bool Worker::command(Connection *connection, const Frame &frame)
         return frame.payload.size() == 8;
     case FrameType::Pong:
         return true;
-    case FrameType::GatewayData:
-    case FrameType::GatewayEnd:
-    case FrameType::GatewayReset:
-    case FrameType::GatewayCredit:
-        return m_gateway.take(frame);
-    case FrameType::GatewayOpen:
     case FrameType::Hello:
     case FrameType::Probe:
     case FrameType::Welcome:
@@ -178,8 +175,6 @@ std::string Worker::welcome() const
 {
     WelcomePayload welcome;
     welcome.capabilities = {"approvals", "journal"};
-    if (m_gateway.port() > 0)
-        welcome.capabilities.push_back("gateway=" + std::to_string(m_gateway.port()));
     welcome.generation = m_options.generation;
     welcome.launched = m_harness.launchCount() > 0;
     welcome.exited = m_harness.state() == HarnessState::Ended && !m_killing;
