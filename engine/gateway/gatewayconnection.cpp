@@ -79,8 +79,7 @@ void GatewayConnection::parse()
         else
             break;
     }
-    payCredit(m_parser.used());
-    m_parser.forgetUsed();
+    payCredit(m_state == State::Closing ? m_parser.discard() : m_parser.takeUsed());
     m_parsing = false;
     if (m_clientEnded && m_state == State::Reading)
         startClosing();
@@ -398,8 +397,7 @@ void GatewayConnection::startClosing()
 
 void GatewayConnection::reset()
 {
-    if (m_gateway.m_channel && !(m_state == State::Closing && m_gateway.m_channel->gatewayPending(m_stream) > 0 &&
-                                 m_clientEnded))
+    if (m_gateway.m_channel)
         m_gateway.m_channel->gatewayReset(m_stream);
     m_gateway.close(m_stream);
 }

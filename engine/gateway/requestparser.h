@@ -32,8 +32,9 @@ public:
     // Head comes once per request, before its body is taken; then Whole.
     Step next();
     HttpRequest &request() { return m_request; }
-    qint64 used() const { return m_used; } // bytes parsed since the last forgetUsed()
-    void forgetUsed() { m_used = 0; }
+    qint64 takeUsed() { return std::exchange(m_used, 0); } // bytes parsed since the last call
+    // Gives up what was not parsed; counts it too.
+    qint64 discard() { return takeUsed() + std::exchange(m_waiting, {}).size(); }
     bool isBetweenRequests() const { return !m_begun && m_waiting.isEmpty(); }
     QByteArray error() const { return m_error; }
 
