@@ -106,7 +106,7 @@ void TestGateway::b96_keyIsAddedOutside()
     QVERIFY(sent.startsWith("post /v1/messages?beta=true http/1.1"));
     QVERIFY(sent.contains("x-api-key: sk-real-secret"));
     QVERIFY(sent.contains("anthropic-version: 2023-06-01"));
-    QVERIFY(sent.contains("host: 127.0.0.1:" + QByteArray::number(m_upstream->url().port())));
+    QVERIFY(sent.contains(QByteArray("host: 127.0.0.1:" + QByteArray::number(m_upstream->url().port()))));
     QVERIFY(!sent.contains(m_token));
     QVERIFY(!sent.contains("cookie"));
     QVERIFY(!client.got.contains("sk-real-secret"));
@@ -146,7 +146,7 @@ void TestGateway::b96_refused_data()
     QTest::newRow("length and chunks")
         << QByteArray("POST /v1/messages HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked") << true << 400;
     QTest::newRow("two hosts") << QByteArray("GET /v1/models HTTP/1.1\r\nHost: a\r\nHost: b") << true << 400;
-    QTest::newRow("large head") << "GET /v1/models HTTP/1.1\r\nx: " + QByteArray(70000, 'a') << true << 413;
+    QTest::newRow("large head") << QByteArray("GET /v1/models HTTP/1.1\r\nx: " + QByteArray(70000, 'a')) << true << 413;
 }
 
 void TestGateway::b96_refused()
@@ -157,7 +157,7 @@ void TestGateway::b96_refused()
     Client client(m_channel->welcome().gatewayPort);
     client.socket.write(line + "\r\nAuthorization: Bearer " + (withToken ? m_token : QByteArray("wrong")) + "\r\n\r\n");
     EVENTUALLY(client.closed);
-    QVERIFY2(client.got.startsWith("HTTP/1.1 " + QByteArray::number(status)), client.got.left(300));
+    QVERIFY2(client.got.startsWith(QByteArray("HTTP/1.1 " + QByteArray::number(status))), client.got.left(300).constData());
     QVERIFY(client.got.contains(R"("type":"error")"));
     QCOMPARE(m_upstream->requests.size(), 0);
     QCOMPARE(m_finished.size(), 0);
@@ -328,7 +328,7 @@ void TestGateway::upstreamFailures()
     m_upstream->closeAfter = closes;
     Client client(m_channel->welcome().gatewayPort);
     client.socket.write(post("{}"));
-    EVENTUALLY(client.got.startsWith("HTTP/1.1 " + QByteArray::number(status)));
+    EVENTUALLY(client.got.startsWith(QByteArray("HTTP/1.1 " + QByteArray::number(status))));
     QVERIFY(!client.got.contains("sk-real-secret"));
     QVERIFY(!client.got.toLower().contains("location:"));
     QCOMPARE(m_finished.size(), 1);
@@ -370,8 +370,8 @@ void TestGateway::largeBothWays()
     client.socket.write(post(large));
     QTRY_COMPARE_WITH_TIMEOUT(m_finished.size(), 1, 60000);
     QCOMPARE(m_finished[0].bytes, large.size());
-    QVERIFY(m_upstream->requests[0].endsWith("\r\n\r\n" + large));
-    QTRY_VERIFY_WITH_TIMEOUT(client.got.endsWith("\r\n\r\n" + large), 60000);
+    QVERIFY(m_upstream->requests[0].endsWith(QByteArray("\r\n\r\n" + large)));
+    QTRY_VERIFY_WITH_TIMEOUT(client.got.endsWith(QByteArray("\r\n\r\n" + large)), 60000);
 }
 
 void TestGateway::waitsForTheEngine()
