@@ -1,7 +1,10 @@
 #include "workerbench.h"
 
+#include "sandbox/protocol/frames.h"
 #include "sandbox/protocol/gatewayframes.h"
+#include "sandbox/protocol/messages.h"
 
+#include <QLocalSocket>
 #include <QTcpSocket>
 
 using namespace sandbox;
@@ -20,6 +23,7 @@ private slots:
     void moreThanSixtyFourWait();
     void takeOverResets();
     void withoutGatewayTheyAreReset();
+    void moreThanTheCreditEndsTheChannel();
 
 private:
     void listen();
@@ -156,6 +160,29 @@ void TestWorkerGateway::withoutGatewayTheyAreReset()
     auto socket = client();
     EVENTUALLY_EQUAL(socket->state(), QAbstractSocket::ConnectedState);
     EVENTUALLY_EQUAL(socket->state(), QAbstractSocket::UnconnectedState);
+}
+
+// An engine that breaks the protocol loses its channel; the worker goes on.
+void TestWorkerGateway::moreThanTheCreditEndsTheChannel()
+{
+    auto socket = client();
+    QLocalSocket raw;
+    raw.connectToServer(m_bench->files(m_computer).socket);
+    HelloPayload hello;
+    hello.session = "s1";
+    hello.generation = 1;
+    hello.epoch = 5;
+    const std::string greeting = makeFrame(FrameType::Hello, hello.encode());
+    raw.write(greeting.data(), qint64(greeting.size()));
+    QByteArray got;
+    connect(&raw, &QLocalSocket::readyRead, this, [&] { got += raw.readAll(); });
+    EVENTUALLY(got.contains("gateway="));
+    const std::string lie = makeFrame(FrameType::GatewayData,
+                                      encodeGatewayHead(1) + std::string(gatewayCreditBytes + 1, 'x'));
+    raw.write(lie.data(), qint64(lie.size()));
+    EVENTUALLY_EQUAL(raw.state(), QLocalSocket::UnconnectedState);
+    m_channel = m_bench->open(m_computer, 6);
+    QVERIFY(m_channel);
 }
 
 QTEST_GUILESS_MAIN(TestWorkerGateway)
