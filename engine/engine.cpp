@@ -74,7 +74,7 @@ SessionParts sessionPartsOf(EngineParts &parts, const EngineOptions &options)
                     return &parts.dockerProvider;
                 return agent.provider == parts.hostProvider.name() ? &parts.hostProvider : nullptr;
             },
-            parts.tasks, parts.network, gatewaySecret(options.dataFolder)};
+            parts.tasks, gatewaySecret(options.dataFolder)};
 }
 
 } // namespace

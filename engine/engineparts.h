@@ -36,7 +36,6 @@ struct EngineParts
     sandbox::HostProvider hostProvider;
     sandbox::DockerProvider dockerProvider;
     ReplayProvider replayProvider;
-    QNetworkAccessManager network;
     SessionParts sessionParts;
     ApprovalDesk desk;
     SessionHost host;

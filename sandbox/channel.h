@@ -57,6 +57,7 @@ struct Welcome
     quint64 launchCount = 0; // how many times a harness was launched by this worker
     QString lastInputId;     // newest input that was written to the child's stdin
     Offsets available;       // end of what the journal holds
+    int gatewayPort = 0;     // of the model gateway's entrance on the computer's 127.0.0.1; 0: it has none
     Offsets oldest;          // first byte that it still holds: everything before was acknowledged
 };
 
@@ -83,6 +84,17 @@ public:
     // Ends the harness and all its descendants (also those that left its process group); exited() follows.
     virtual void killHarness() = 0;
 
+    // Connections to the model gateway's entrance. What the worker's credit does not cover waits here; gatewayWritable
+    // tells when all of it went. Bytes received are paid back with gatewayCredit once they were used. Frames for a
+    // stream that has ended are dropped.
+    virtual void gatewaySend(quint32, const QByteArray &) {}
+    virtual void gatewayEnd(quint32) {}
+    virtual void gatewayReset(quint32) {}
+    virtual void gatewayCredit(quint32, quint32) {}
+    // Somebody serves the streams; else they are reset as they come.
+    bool hasGateway() const;
+    virtual qint64 gatewayPending(quint32) const { return 0; }
+
 signals:
     void launched(qint64 pid);
     void launchFailed(const QString &message);
@@ -90,7 +102,17 @@ signals:
     void inputWritten(const QString &id);
     void inputRefused(const QString &id, const QString &reason);
     void exited(int exitCode);
+    void gatewayOpened(quint32 stream);
+    void gatewayData(quint32 stream, const QByteArray &bytes);
+    void gatewayEnded(quint32 stream); // the client sends nothing more
+    void gatewayWasReset(quint32 stream);
+    void gatewayWritable(quint32 stream);
     void closed(const sandbox::Error &error);
 };
+
+inline bool Channel::hasGateway() const
+{
+    return receivers(SIGNAL(gatewayOpened(quint32))) > 0;
+}
 
 } // namespace sandbox

@@ -41,7 +41,6 @@ struct SessionParts
     const EngineOptions &options;
     std::function<sandbox::Provider *(const Agent &)> providerFor;
     int &tasks; // see RunningTask
-    QNetworkAccessManager &network;
     QByteArray gatewaySecret; // what the tokens of this installation's sessions are made from
 };
 
@@ -141,6 +140,7 @@ private:
     void openGateway();
     // Its model is reached through the gateway, and the key stays here.
     bool usesGateway() const;
+    static QByteArray gatewayToken(const QByteArray &secret, const SessionId &session);
     void pointAtGateway(LaunchContext &context) const;
     Result<void> rebuild();
     QString promptName(const Run &run) const;

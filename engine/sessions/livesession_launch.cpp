@@ -1,4 +1,5 @@
 // How a LiveSession starts a harness process: what it needs, whether it resumes, and the proof before it does.
+#include "engine/gateway/credentials.h"
 #include "engine/harness/codex/codexsettings.h"
 #include "engine/harness/nativestate.h"
 #include "engine/sessions/livesession.h"
@@ -6,11 +7,37 @@
 
 #include <QCoroFuture>
 #include <QFile>
+#include <QMessageAuthenticationCode>
 
 namespace engine {
 namespace {
 
 constexpr int startTimeoutMs = 60 * 1000;
+
+// Parameters by value: the coroutine outlives what called it.
+QCoro::Task<Result<QByteArray>> credentialFor(QMap<QString, QString> environment, QString variable, QString entry)
+{
+    if (!entry.isEmpty()) {
+        const Result<QByteArray> stored = co_await CredentialSource::read(entry);
+        co_return stored;
+    }
+    const QByteArray key = environment.value(variable).toUtf8();
+    if (key.isEmpty())
+        co_return fail(ErrorCode::CredentialMissing,
+                       LiveSession::tr("the environment variable %1 that holds the key is not set").arg(variable));
+    co_return key;
+}
+
+QString describe(const ModelRequest &request)
+{
+    return QStringLiteral("%1 -> %2, first byte %3 ms, %4 ms, %5 tokens in, %6 out")
+        .arg(request.path)
+        .arg(request.status)
+        .arg(request.firstByteMs)
+        .arg(request.totalMs)
+        .arg(request.inputTokens + request.cacheRead + request.cacheWrite)
+        .arg(request.outputTokens);
+}
 
 } // namespace
 
@@ -40,6 +67,12 @@ Result<void> LiveSession::checkCredential(const LaunchContext &context) const
                 tr("Agent %1 takes its key from the environment variable %2, which is not set. Set it and start "
                    "Signalbox again, or name another variable in the agent's settings. The prompt is kept.")
                     .arg(m_agent.name, m_agent.keyVariable));
+}
+
+// The same for every engine that comes after this one, which must know it again.
+QByteArray LiveSession::gatewayToken(const QByteArray &secret, const SessionId &session)
+{
+    return "sb-" + QMessageAuthenticationCode::hash(session.value.toUtf8(), secret, QCryptographicHash::Sha256).toHex();
 }
 
 bool LiveSession::usesGateway() const
@@ -72,32 +105,25 @@ void LiveSession::openGateway()
 {
     if (!usesGateway() || m_channel->welcome().gatewayPort == 0)
         return;
+    const bool isCodex = m_agent.harness == HarnessKind::Codex;
+    const QString variable = isCodex ? QStringLiteral("OPENAI_BASE_URL") : QStringLiteral("ANTHROPIC_BASE_URL");
+    const QString vendor = isCodex ? QStringLiteral("https://api.openai.com") : QStringLiteral("https://api.anthropic.com");
+    const QString own = m_agent.baseUrl.isEmpty() ? m_parts.options.environment.value(variable) : m_agent.baseUrl;
     GatewayOptions options;
-    const QString fromEnvironment = m_parts.options.environment.value(QStringLiteral("ANTHROPIC_BASE_URL"));
-    const QString upstream = !m_agent.baseUrl.isEmpty() ? m_agent.baseUrl : fromEnvironment;
-    options.upstream = QUrl(upstream.isEmpty() ? QStringLiteral("https://api.anthropic.com") : upstream);
+    options.api = isCodex ? ApiKind::OpenAi : ApiKind::Anthropic;
+    options.upstream = QUrl(own.isEmpty() ? vendor : own);
     options.token = gatewayToken(m_parts.gatewaySecret, m_id);
-    options.asBearer = m_agent.keyVariable == QLatin1String("ANTHROPIC_AUTH_TOKEN");
-    options.maxTokensPerRun = m_agent.computer.maxTokensPerRun;
-    options.maxRequestsPerMinute = m_agent.computer.maxRequestsPerMinute;
-    options.credential = [environment = m_parts.options.environment, variable = m_agent.keyVariable]() -> Result<QByteArray> {
-        const QByteArray key = environment.value(variable).toUtf8();
-        if (key.isEmpty())
-            return fail(ErrorCode::CredentialMissing, tr("the environment variable %1 that holds the key is not set").arg(variable));
-        return key;
+    options.bearer = isCodex || m_agent.keyVariable == QLatin1String("ANTHROPIC_AUTH_TOKEN");
+    options.budget.maxTokensPerRun = m_agent.computer.maxTokensPerRun;
+    options.budget.maxRequestsPerMinute = m_agent.computer.maxRequestsPerMinute;
+    options.clock = &m_parts.clock;
+    options.credential = [environment = m_parts.options.environment, name = m_agent.keyVariable, entry = m_agent.computer.keyEntry] {
+        return credentialFor(environment, name, entry);
     };
-    m_gateway = std::make_unique<Gateway>(options, *m_channel, m_parts.network);
+    m_gateway = std::make_unique<Gateway>(options, m_channel.get(), nullptr);
     m_gateway->setRun(m_recorder.run());
     connect(m_gateway.get(), &Gateway::requestFinished, this, [this](const ModelRequest &request) {
-        m_recorder.event(QStringLiteral("ModelRequest"),
-                         QStringLiteral("%1 -> %2, first byte %3 ms, %4 ms, %5 in, %6 out%7")
-                             .arg(request.path)
-                             .arg(request.status)
-                             .arg(request.firstByteMs)
-                             .arg(request.totalMs)
-                             .arg(request.usage.inputTokens + request.usage.cacheReadTokens + request.usage.cacheWriteTokens)
-                             .arg(request.usage.outputTokens)
-                             .arg(request.failure.isEmpty() ? QString() : QStringLiteral(": ") + request.failure));
+        m_recorder.event(QStringLiteral("ModelRequest"), describe(request));
     });
 }
 
@@ -111,7 +137,7 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
     context.hostEnvironment = m_parts.options.environment;
     context.configFolder = m_place->configFolder();
     if (usesGateway()) {
-        const Result<void> held = checkCredential(context);
+        const Result<void> held = m_agent.computer.keyEntry.isEmpty() ? checkCredential(context) : Result<void>{};
         if (!held)
             co_return tl::unexpected<Error>(held.error());
         pointAtGateway(context);

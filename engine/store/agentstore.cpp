@@ -31,6 +31,7 @@ Json computerJson(const Agent &agent)
             {"processes", agent.computer.processes},
             {"temporary_mb", agent.computer.temporaryMb},
             {"gateway", agent.computer.gateway},
+            {"key_entry", settingText(agent.computer.keyEntry)},
             {"max_tokens_per_run", agent.computer.maxTokensPerRun},
             {"max_requests_per_minute", agent.computer.maxRequestsPerMinute},
             {"warm_computer_seconds", agent.warmSeconds}};
@@ -117,6 +118,7 @@ void readComputer(const Json &settings, Agent &agent)
     readSetting(*computer, "memory_mb", agent.computer.memoryMb);
     readSetting(*computer, "processes", agent.computer.processes);
     readSetting(*computer, "temporary_mb", agent.computer.temporaryMb);
+    readSetting(*computer, "key_entry", agent.computer.keyEntry);
     readSetting(*computer, "max_tokens_per_run", agent.computer.maxTokensPerRun);
     readSetting(*computer, "max_requests_per_minute", agent.computer.maxRequestsPerMinute);
     if (const auto gateway = computer->find("gateway"); gateway != computer->end() && gateway->is_boolean())

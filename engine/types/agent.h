@@ -19,6 +19,7 @@ struct ComputerSettings
     int temporaryMb = 512; // of /tmp; counts to memoryMb
 
     bool gateway = false;  // a host-run harness, too, reaches its model through the gateway and never sees the key
+    QString keyEntry;      // of the secret store, read by the gateway; empty: the variable that `keyVariable` names
     int maxTokensPerRun = 0;      // counted by the gateway; 0: no limit
     int maxRequestsPerMinute = 0; // 0: no limit
 

@@ -125,6 +125,7 @@ QStringList HostProvider::arguments(const WorkerFiles &files, const ComputerSpec
             QStringLiteral("--record-file"),    files.record,
             QStringLiteral("--journal-folder"), m_stateFolder,
             QStringLiteral("--journal-cap"),    QString::number(m_options.journalBytes),
+            QStringLiteral("--gateway-port"),   QStringLiteral("0"),
             QStringLiteral("--unused-ms"),      QString::number(m_options.unusedLife.count()),
             QStringLiteral("--ended-ms"),       QString::number(m_options.endedLife.count())};
 }

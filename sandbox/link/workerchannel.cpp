@@ -218,6 +218,10 @@ bool WorkerChannel::greeted(const Frame &frame)
         return false;
     for (const std::string &capability : payload.capabilities)
         m_welcome.capabilities.append(QString::fromStdString(capability));
+    for (const QString &capability : std::as_const(m_welcome.capabilities)) {
+        if (capability.startsWith(QLatin1String(gatewayCapability)))
+            m_welcome.gatewayPort = QStringView(capability).mid(qstrlen(gatewayCapability)).toInt();
+    }
     m_welcome.generation = int(payload.generation);
     m_welcome.launched = payload.launched;
     m_welcome.exited = payload.exited;
@@ -268,6 +272,16 @@ bool WorkerChannel::apply(const Frame &frame)
     case FrameType::Pong:
     case FrameType::Status:
         return true;
+    case FrameType::GatewayOpened:
+    case FrameType::GatewayReceived:
+    case FrameType::GatewayEnded:
+    case FrameType::GatewayWasReset:
+    case FrameType::GatewayTaken:
+        return m_gateway.apply(frame);
+    case FrameType::GatewayData:
+    case FrameType::GatewayEnd:
+    case FrameType::GatewayReset:
+    case FrameType::GatewayCredit:
     case FrameType::Hello:
     case FrameType::Launch:
     case FrameType::Input:

@@ -2,6 +2,7 @@
 
 #include "sandbox/channel.h"
 #include "sandbox/link/bytelink.h"
+#include "sandbox/link/gatewaystreams.h"
 #include "sandbox/protocol/frames.h"
 
 #include <QFuture>
@@ -32,6 +33,11 @@ public:
     void acknowledge(Offsets stored) override;
     void signalHarness(int signal) override;
     void killHarness() override;
+    void gatewaySend(quint32 stream, const QByteArray &bytes) override { m_gateway.send(stream, bytes); }
+    void gatewayEnd(quint32 stream) override { m_gateway.end(stream); }
+    void gatewayReset(quint32 stream) override { m_gateway.reset(stream); }
+    void gatewayCredit(quint32 stream, quint32 bytes) override { m_gateway.credit(stream, bytes); }
+    qint64 gatewayPending(quint32 stream) const override { return m_gateway.pending(stream); }
 
 protected:
     void connectNotify(const QMetaMethod &signal) override;
@@ -56,6 +62,9 @@ private:
     FrameDecoder m_decoder{maxFromWorkerBytes};
     std::unique_ptr<QPromise<Result<void>>> m_attaching;
     Welcome m_welcome;
+    GatewayStreams m_gateway{*this, [this](FrameType type, std::string_view head, std::string_view tail) {
+                                 write(type, head, tail);
+                             }};
     Error m_error;
     quint64 m_launch = 0;     // output and exits of other launches are late and dropped
     bool m_launching = false; // asked and not yet answered

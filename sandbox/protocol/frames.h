@@ -21,6 +21,10 @@ enum class FrameType : std::uint8_t {
     Ping = 9,
     Pong = 10,
     Probe = 11,
+    GatewayData = 12,
+    GatewayEnd = 13,
+    GatewayReset = 14,
+    GatewayCredit = 15,
     Welcome = 33,
     Refused = 34,
     Launched = 35,
@@ -31,7 +35,12 @@ enum class FrameType : std::uint8_t {
     InputRefused = 40,
     Exit = 41,
     Closed = 42,
-    Status = 43
+    Status = 43,
+    GatewayOpened = 44,
+    GatewayReceived = 45,
+    GatewayEnded = 46,
+    GatewayWasReset = 47,
+    GatewayTaken = 48
 };
 bool isKnown(std::uint8_t type);
 

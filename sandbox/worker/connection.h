@@ -42,6 +42,7 @@ public:
     FrameDecoder &decoder() { return m_decoder; }
     std::int64_t deadline() const { return m_deadline; } // 0: none
     bool hasUnsent() const { return m_sent < m_outbox.size(); }
+    std::size_t unsentBytes() const { return m_outbox.size() - m_sent; }
     bool mayRead() const;
     bool isExitSent() const { return m_exitSent; }
     void setExitSent() { m_exitSent = true; }

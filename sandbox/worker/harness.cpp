@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 namespace sandbox {
@@ -21,6 +22,11 @@ bool Harness::takeLock(const std::string &path, Fd &to, std::string &error) cons
     if (path.empty())
         return true;
     Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file.isOpen() && errno == ENOENT) {
+        // A new computer: the harness's own folder is made by its first start.
+        ::mkdir(path.substr(0, path.rfind('/')).c_str(), 0700);
+        file = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    }
     if (!file.isOpen()) {
         error = "The harness was not started: its lock file " + path + " cannot be opened (" + std::strerror(errno) +
                 "). Allow access to its folder.";

@@ -87,6 +87,12 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "%s\n", error.c_str());
         return 1;
     }
+    sandbox::GatewayEntrance gateway;
+    if (!gateway.listen(options.gatewayPort, error)) {
+        std::fprintf(stderr, "%s\n", error.c_str());
+        endpoint.remove();
+        return 1;
+    }
     int report = -1;
     if (!options.foreground) {
         report = detach();
@@ -106,7 +112,7 @@ int main(int argc, char **argv)
         [[maybe_unused]] const ssize_t wrote = ::write(report, "k", 1);
         ::close(report);
     }
-    sandbox::Worker(std::move(options), std::move(endpoint), umaskOfHarness).run();
+    sandbox::Worker(std::move(options), std::move(endpoint), std::move(gateway), umaskOfHarness).run();
     // Not through exit(): nothing is left to flush, and a sanitizer's leak check cannot trace a closed process.
     ::_exit(0);
 }

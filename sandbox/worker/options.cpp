@@ -36,6 +36,8 @@ bool setOption(std::string_view name, std::string_view value, WorkerOptions &to)
         return toNumber(value, to.unusedMs);
     else if (name == "--ended-ms")
         return toNumber(value, to.endedMs);
+    else if (name == "--gateway-port")
+        return toNumber(value, to.gatewayPort) && to.gatewayPort >= 0 && to.gatewayPort <= 65535;
     else
         return false;
     return true;

@@ -19,6 +19,7 @@ struct WorkerOptions
     uid_t owner = 0;                                 // the only uid that is listened to; default: the worker's own
     std::int64_t unusedMs = 10ll * 60 * 1000;
     std::int64_t endedMs = 24ll * 60 * 60 * 1000;
+    int gatewayPort = -1;     // of the model gateway's entrance; 0: any free one, -1: none
     bool foreground = false;  // stay in the caller's process: PID 1, debugging
     bool stdioLink = false;   // standard input and output are a connected peer from the start
 };

@@ -44,8 +44,8 @@ struct Worker::PollSet
     void add(int fd, short events) { fds.push_back({events ? fd : -1, events, 0}); }
 };
 
-Worker::Worker(WorkerOptions options, Endpoint endpoint, mode_t umaskOfHarness)
-    : m_options(std::move(options)), m_endpoint(std::move(endpoint)),
+Worker::Worker(WorkerOptions options, Endpoint endpoint, GatewayEntrance gateway, mode_t umaskOfHarness)
+    : m_options(std::move(options)), m_endpoint(std::move(endpoint)), m_gateway(std::move(gateway)),
       m_harness(m_options.journalFolder, m_options.journalCap, umaskOfHarness), m_signals(openSignals()),
       m_idleSince(monotonicMs())
 {
@@ -119,6 +119,7 @@ void Worker::collect(PollSet &set)
         set.fds.push_back({connection.inputFd(), short(reading | (isSocket ? writing : 0)), 0});
         set.connections.push_back(&connection);
     }
+    m_gateway.collect(set.fds, m_attached);
     // The writing ends of connections over two pipes only end the wait. That nobody reads is told by the write itself.
     for (Connection *connection : set.connections) {
         if (connection->inputFd() != connection->outputFd())
@@ -164,6 +165,7 @@ void Worker::dispatch(const PollSet &set)
         else if (events & (POLLERR | POLLHUP | POLLNVAL))
             drop(connection);
     }
+    m_gateway.dispatch(set.fds, m_attached);
     if (set.fds[PollSet::Listener].revents)
         acceptPeers();
 }
@@ -283,12 +285,17 @@ bool Worker::isIdleTooLong(std::int64_t now) const
 
 void Worker::drop(Connection *connection)
 {
-    if (connection == m_attached) {
-        m_attached = nullptr;
-        m_allQueued = true;
-        m_idleSince = monotonicMs();
-    }
+    if (connection == m_attached)
+        detached();
     m_connections.remove_if([connection](const Connection &other) { return &other == connection; });
+}
+
+void Worker::detached()
+{
+    m_attached = nullptr;
+    m_allQueued = true;
+    m_idleSince = monotonicMs();
+    m_gateway.resetAll();
 }
 
 } // namespace sandbox

@@ -2,6 +2,7 @@
 
 #include "sandbox/worker/connection.h"
 #include "sandbox/worker/endpoint.h"
+#include "sandbox/worker/gateway.h"
 #include "sandbox/worker/harness.h"
 #include "sandbox/worker/options.h"
 
@@ -15,7 +16,7 @@ namespace sandbox {
 class Worker
 {
 public:
-    Worker(WorkerOptions options, Endpoint endpoint, mode_t umaskOfHarness);
+    Worker(WorkerOptions options, Endpoint endpoint, GatewayEntrance gateway, mode_t umaskOfHarness);
     // Returns when the worker is to end; nothing of it is left then.
     void run();
 
@@ -37,6 +38,7 @@ private:
     void beginShutdown();
     bool isIdleTooLong(std::int64_t now) const;
     void drop(Connection *connection);
+    void detached();
     // workerframes.cpp
     void readFrom(Connection *connection);
     bool greet(Connection *connection, const Frame &frame);
@@ -53,6 +55,7 @@ private:
 
     WorkerOptions m_options;
     Endpoint m_endpoint;
+    GatewayEntrance m_gateway;
     Harness m_harness;
     Fd m_signals;
     std::list<Connection> m_connections;

@@ -26,11 +26,8 @@ std::string foreignVersion(std::uint16_t version)
 void Worker::refuse(Connection *connection, Reason reason, const std::string &text)
 {
     const bool greeted = connection->state() == Connection::State::Attached;
-    if (connection == m_attached) {
-        m_attached = nullptr;
-        m_allQueued = true;
-        m_idleSince = monotonicMs();
-    }
+    if (connection == m_attached)
+        detached();
     connection->close(greeted ? FrameType::Closed : FrameType::Refused, reason, text, monotonicMs() + closingMs);
 }
 
@@ -106,6 +103,11 @@ bool Worker::command(Connection *connection, const Frame &frame)
         return frame.payload.size() == 8;
     case FrameType::Pong:
         return true;
+    case FrameType::GatewayData:
+    case FrameType::GatewayEnd:
+    case FrameType::GatewayReset:
+    case FrameType::GatewayCredit:
+        return m_gateway.apply(frame, *connection);
     case FrameType::Hello:
     case FrameType::Probe:
     case FrameType::Welcome:
@@ -119,6 +121,11 @@ bool Worker::command(Connection *connection, const Frame &frame)
     case FrameType::Exit:
     case FrameType::Closed:
     case FrameType::Status:
+    case FrameType::GatewayOpened:
+    case FrameType::GatewayReceived:
+    case FrameType::GatewayEnded:
+    case FrameType::GatewayWasReset:
+    case FrameType::GatewayTaken:
         break;
     }
     return false;
@@ -175,6 +182,8 @@ std::string Worker::welcome() const
 {
     WelcomePayload welcome;
     welcome.capabilities = {"approvals", "journal"};
+    if (m_gateway.port() > 0)
+        welcome.capabilities.push_back(gatewayCapability + std::to_string(m_gateway.port()));
     welcome.generation = m_options.generation;
     welcome.launched = m_harness.launchCount() > 0;
     welcome.exited = m_harness.state() == HarnessState::Ended && !m_killing;

@@ -33,6 +33,7 @@ const QList<Layer> &layers()
         {types, {}},
         {store, {types}},
         {tools, {types, harness}},
+        {QStringLiteral("engine/gateway"), {types, sandbox}},
         {harness, {types, sandbox, tools}},
         {queue, {types, store, harness, approvals, stores, feed}},
         {approvals, {types, store, harness, stores, feed, recorder}},
