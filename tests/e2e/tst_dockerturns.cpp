@@ -187,8 +187,8 @@ void TestDockerTurns::b96_keyIsNowhereInside()
     const Run run = fixture->submit(
         session, QStringLiteral("[[bash cd /; env | grep -c '%1'; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -v grep | grep -c '%1-key'; "
                                 "grep -rIl '%1-key-7f3a9c51' /session/home /etc /tmp /signalbox 2>/dev/null | grep -v projects | wc -l; "
-                                "(exec 3<>/dev/tcp/10.0.0.1/80) 2>&1 | grep -c unreachable; (exec 3<>/dev/tcp/8.8.8.8/53) 2>&1 | grep -c unreachable; "
-                                "(exec 3<>/dev/tcp/127.0.0.1/22) 2>&1 | grep -c refused; (exec 3<>/dev/tcp/127.0.0.1/8787) && echo gateway answers; cat /proc/net/dev | grep -vc lo:]]")
+                                "(exec 3<>/dev/tcp/10.0.0.1/80) 2>&1 | grep -q unreachable && echo 1; (exec 3<>/dev/tcp/8.8.8.8/53) 2>&1 | grep -q unreachable && echo 1; "
+                                "(exec 3<>/dev/tcp/127.0.0.1/22) 2>&1 | grep -q refused && echo 1; (exec 3<>/dev/tcp/127.0.0.1/8787) && echo gateway answers; cat /proc/net/dev | grep -vc lo:]]")
                      .arg(half.left(4)));
     QVERIFY2(fixture->settles(run.id, RunState::Completed), qPrintable(fixture->run(run.id).errorMessage));
     const QString seen = fixture->api.requests().last().lastToolResult;
@@ -308,7 +308,7 @@ void TestDockerTurns::b98_daemonKilledWhilePaused()
     const std::unique_ptr<ClaudeFixture> fixture = begin();
     QVERIFY(fixture);
     const Session session = fixture->session(docker(*fixture));
-    const Run run = fixture->submit(session, QStringLiteral("[[bash echo after all]]"));
+    const Run run = fixture->submit(session, QStringLiteral("[[bash touch /session/workspace/mark; echo after all]]"));
     const Approval asked = fixture->nextApproval();
     QVERIFY2(!asked.id.isEmpty(), qPrintable(fixture->run(run.id).errorMessage));
     QVERIFY(m_dockerd->kill());
@@ -376,7 +376,8 @@ void TestDockerTurns::b55_b99_deletedSessionLeavesNothing()
         if (one.inUse)
             QVERIFY(!fixture->get(fixture->client->removeLeftover(one, QStringLiteral("test"))));
     }
-    QCOMPARE(inUse, 3); // container, volume, worker volume
+    // Container and volume; the worker's volume too, unless another installation made it.
+    QVERIFY(inUse == 2 || inUse == 3);
     QVERIFY(fixture->get(fixture->client->deleteSession(session.id, QStringLiteral("test"))));
     QTRY_COMPARE_WITH_TIMEOUT(things(), 0, 15000);
 }
