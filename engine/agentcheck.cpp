@@ -63,6 +63,8 @@ Result<void> checkAgent(const Agent &agent)
     }
     if (agent.computer.cpus < 0.1 || agent.computer.cpus > 256)
         return fail(ErrorCode::Invalid, trAgent("The number of processors is from 0.1 to 256, not %1.").arg(agent.computer.cpus));
+    if (agent.harness == HarnessKind::Codex && agent.provider == QLatin1String("docker"))
+        return fail(ErrorCode::NotSupported, trAgent("Codex runs on this computer only; choose Claude Code for a container."));
     static const QRegularExpression image(QStringLiteral("^[a-z0-9][A-Za-z0-9_.:/@-]*$"));
     if (!agent.computer.image.isEmpty() && !image.match(agent.computer.image).hasMatch())
         return fail(ErrorCode::Invalid, trAgent("\"%1\" is no name of an image. Names look like signalbox-agent:latest.").arg(agent.computer.image));

@@ -251,7 +251,9 @@ QString gateSentence(engine::Gate gate)
 
 QString providerSentence(const QString &provider)
 {
-    return provider == u"host" ? trText("No isolation: runs as you on this computer") : provider;
+    if (provider == u"host")
+        return trText("No isolation: runs as you on this computer");
+    return provider == u"docker" ? trText("A container of its own: no network, no key, none of your files") : provider;
 }
 
 QString duration(qint64 milliseconds)

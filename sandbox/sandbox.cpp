@@ -13,6 +13,12 @@ QCoro::Task<Result<std::optional<QByteArray>>> Provider::readFile(Computer compu
         Error{Failure::NotSupported, QStringLiteral("Files of %1 cannot be read by its provider.").arg(computer.id), {}});
 }
 
+QCoro::Task<Result<void>> Provider::unpack(Computer computer, QString, QIODevice *)
+{
+    co_return tl::unexpected<Error>(
+        Error{Failure::NotSupported, QStringLiteral("Files cannot be put into %1 by its provider.").arg(computer.id), {}});
+}
+
 QCoro::Task<Result<QList<HardeningItem>>> Provider::checklist(Computer)
 {
     co_return QList<HardeningItem>{};

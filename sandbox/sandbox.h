@@ -5,6 +5,7 @@
 #include <QByteArray>
 #include <QCoroTask>
 #include <QDateTime>
+#include <QIODevice>
 #include <QList>
 #include <QMap>
 #include <QStringList>
@@ -91,6 +92,8 @@ public:
     virtual QCoro::Task<Result<void>> forget(QString sessionId);
     // One file of a computer, running or not; empty: there is none. For files that fit into memory.
     virtual QCoro::Task<Result<std::optional<QByteArray>>> readFile(Computer computer, QString path);
+    // Unpacks a tar archive of files into a folder of the computer. `tar` stays open until the answer.
+    virtual QCoro::Task<Result<void>> unpack(Computer computer, QString folder, QIODevice *tar);
     // What closes the computer off, read back from the provider; empty where nothing does.
     virtual QCoro::Task<Result<QList<HardeningItem>>> checklist(Computer computer);
 };

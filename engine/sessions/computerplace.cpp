@@ -1,6 +1,7 @@
 #include "engine/sessions/computerplace.h"
 
 #include "engine/harness/claude/transcript.h"
+#include "engine/workspace/packworkspace.h"
 #include "sandbox/docker/policy.h"
 
 #include <QCoreApplication>
@@ -9,6 +10,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
+#include <QTemporaryFile>
 #include <QVersionNumber>
 #include <QtConcurrentRun>
 
@@ -41,8 +43,8 @@ Result<QString> verifyCopy(const QByteArray &transcript, const NativeIdentity &n
 } // namespace
 
 ComputerPlace::ComputerPlace(sandbox::Provider &provider, const sandbox::Computer &computer, const Agent &agent,
-                             const QString &scratchFolder)
-    : m_provider(provider), m_computer(computer), m_agent(agent), m_scratchFolder(scratchFolder)
+                             const QString &hostWorkspace, const QString &scratchFolder)
+    : m_provider(provider), m_computer(computer), m_agent(agent), m_hostWorkspace(hostWorkspace), m_scratchFolder(scratchFolder)
 {
 }
 
@@ -74,8 +76,25 @@ QCoro::Task<Result<HarnessProgram>> ComputerPlace::program()
     co_return program;
 }
 
-QCoro::Task<Result<void>> ComputerPlace::prepare()
+// A copy, never a mount: what the agent does to it stays in the computer.
+QCoro::Task<Result<void>> ComputerPlace::prepare(bool isNew)
 {
+    if (!isNew || m_hostWorkspace.isEmpty() || QDir(m_hostWorkspace).isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot))
+        co_return Result<void>{};
+    QTemporaryFile tar(m_scratchFolder + QStringLiteral("/workspace-XXXXXX.tar"));
+    if (!tar.open())
+        co_return fail(ErrorCode::StorageUnavailable, trComputer("The workspace could not be copied: no file can be made in %1 (%2).")
+                                                          .arg(m_scratchFolder, tar.errorString()));
+    QTemporaryFile *file = &tar;
+    const QFuture<Result<int>> packing = QtConcurrent::run([folder = m_hostWorkspace, file] { return packWorkspace(folder, *file); });
+    const Result<int> packed = co_await packing;
+    if (!packed)
+        co_return tl::unexpected<Error>(packed.error());
+    tar.seek(0);
+    const auto unpacked = co_await m_provider.unpack(m_computer, workspace(), file);
+    if (!unpacked)
+        co_return fail(ErrorCode::SandboxFailed, trComputer("The workspace %1 was not copied into the computer: %2")
+                                                     .arg(m_hostWorkspace, unpacked.error().message));
     co_return Result<void>{};
 }
 

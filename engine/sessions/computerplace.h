@@ -9,12 +9,14 @@ namespace engine {
 class ComputerPlace final : public NativePlace
 {
 public:
-    ComputerPlace(sandbox::Provider &provider, const sandbox::Computer &computer, const Agent &agent, const QString &scratchFolder);
+    // `hostWorkspace`: the folder of this host that a new computer is given a copy of.
+    ComputerPlace(sandbox::Provider &provider, const sandbox::Computer &computer, const Agent &agent,
+                  const QString &hostWorkspace, const QString &scratchFolder);
 
     QString configFolder() const override;
     QString workspace() const override;
     QCoro::Task<Result<HarnessProgram>> program() override;
-    QCoro::Task<Result<void>> prepare() override;
+    QCoro::Task<Result<void>> prepare(bool isNew) override;
     QCoro::Task<Result<bool>> holds(NativeIdentity native) override;
     QCoro::Task<Result<QString>> verify(NativeIdentity native) override;
     QCoro::Task<Result<NativeIdentity>> snapshot(NativeIdentity native) override;
@@ -26,6 +28,7 @@ private:
     sandbox::Provider &m_provider;
     sandbox::Computer m_computer;
     Agent m_agent;
+    QString m_hostWorkspace;
     QString m_scratchFolder;
 };
 

@@ -77,7 +77,7 @@ QByteArray LiveSession::gatewayToken(const QByteArray &secret, const SessionId &
 
 bool LiveSession::usesGateway() const
 {
-    return m_agent.harness != HarnessKind::Replay && m_provider &&
+    return m_agent.harness == HarnessKind::Claude && m_provider &&
            (m_provider->capabilities().isolation || m_agent.computer.gateway);
 }
 
@@ -162,7 +162,7 @@ QCoro::Task<Result<LaunchContext>> LiveSession::launchContext(bool resume)
     context.version = program->version;
     if (!program->warning.isEmpty())
         m_recorder.event(QStringLiteral("HarnessVersion"), program->warning);
-    const Result<void> prepared = co_await m_place->prepare();
+    const Result<void> prepared = co_await m_place->prepare(m_recorder.channel().launch == 0 && m_recorder.channel().generation <= 1);
     if (!prepared)
         co_return tl::unexpected<Error>(prepared.error());
     co_return context;

@@ -193,7 +193,8 @@ QCoro::Task<Result<void>> LiveSession::openChannel(bool create)
     m_computer = *computer;
     m_paused = false;
     if (m_provider->capabilities().isolation)
-        m_place = std::make_shared<ComputerPlace>(*m_provider, m_computer, m_agent, m_parts.options.dataFolder);
+        m_place = std::make_shared<ComputerPlace>(*m_provider, m_computer, m_agent, m_session.workspace,
+                                                  m_parts.options.dataFolder);
     else
         m_place = std::make_shared<HostPlace>(m_parts.programs, m_agent, m_session, m_parts.options.dataFolder);
     state.epoch += 1;

@@ -35,7 +35,7 @@ QCoro::Task<Result<HarnessProgram>> HostPlace::program()
     co_return found;
 }
 
-QCoro::Task<Result<void>> HostPlace::prepare()
+QCoro::Task<Result<void>> HostPlace::prepare(bool)
 {
     if (!QDir().mkpath(m_configFolder))
         co_return fail(ErrorCode::HarnessFailed, trPlace("The folder %1 for the harness's own state could not be made. Choose "

@@ -19,8 +19,8 @@ public:
     virtual QString workspace() const = 0;
     // Missing, or of a version that cannot be driven: an error with the way out.
     virtual QCoro::Task<Result<HarnessProgram>> program() = 0;
-    // Folders that the harness needs and that are not there.
-    virtual QCoro::Task<Result<void>> prepare() = 0;
+    // What the harness needs and is not there: folders; of a new computer the copied workspace.
+    virtual QCoro::Task<Result<void>> prepare(bool isNew) = 0;
     // A conversation of that id exists, whatever its state.
     virtual QCoro::Task<Result<bool>> holds(NativeIdentity native) = 0;
     // Before a resume: what was recorded must still be there, unchanged. NativeResumeFailed says what is not.
@@ -42,7 +42,7 @@ public:
     QString configFolder() const override { return m_configFolder; }
     QString workspace() const override { return m_session.workspace; }
     QCoro::Task<Result<HarnessProgram>> program() override;
-    QCoro::Task<Result<void>> prepare() override;
+    QCoro::Task<Result<void>> prepare(bool isNew) override;
     QCoro::Task<Result<bool>> holds(NativeIdentity native) override;
     QCoro::Task<Result<QString>> verify(NativeIdentity native) override;
     QCoro::Task<Result<NativeIdentity>> snapshot(NativeIdentity native) override;

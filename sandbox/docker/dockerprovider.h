@@ -81,6 +81,7 @@ public:
     QCoro::Task<Result<void>> destroy(Computer computer) override;
     QCoro::Task<Result<void>> forget(QString sessionId) override;
     QCoro::Task<Result<std::optional<QByteArray>>> readFile(Computer computer, QString path) override;
+    QCoro::Task<Result<void>> unpack(Computer computer, QString folder, QIODevice *tar) override;
     QCoro::Task<Result<QList<HardeningItem>>> checklist(Computer computer) override;
 
     // The engine that answers, negotiated; an error says why none does.

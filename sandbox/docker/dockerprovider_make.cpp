@@ -259,6 +259,27 @@ QCoro::Task<Result<void>> DockerProvider::layFolders(QString containerId)
     co_return Result<void>{};
 }
 
+QCoro::Task<Result<void>> DockerProvider::unpack(Computer computer, QString folder, QIODevice *tar)
+{
+    const Result<DockerEngine> answered = co_await engine();
+    if (!answered)
+        co_return tl::unexpected<Error>(answered.error());
+    DockerRequest put;
+    put.method = "PUT";
+    put.path = QStringLiteral("/containers/%1/archive").arg(computer.id);
+    put.query.addQueryItem(QStringLiteral("path"), folder);
+    put.contentType = "application/x-tar";
+    put.upload = tar;
+    put.limit = std::chrono::minutes(5);
+    const Result<DockerReply> reply = co_await m_client->request(put);
+    if (!reply)
+        co_return tl::unexpected<Error>(asUnavailable(reply.error()));
+    if (reply->status != 200)
+        co_return makeFailure(Failure::Refused, QStringLiteral("The files were not put into %1 of container %2: %3")
+                                                    .arg(folder, computer.id.left(12), reply->message()));
+    co_return Result<void>{};
+}
+
 // The stream is attached before the start, so that the worker's first word is not missed and no program has to be run
 // beside it to reach it.
 QCoro::Task<Result<void>> DockerProvider::start(QString containerId, ContainerPlan plan)

@@ -72,6 +72,20 @@ void TarWriter::addFile(const QString &path, const QByteArray &content, int mode
         fail(path + QStringLiteral(": ") + QString::fromUtf8(archive_error_string(m_archive)));
 }
 
+void TarWriter::addLink(const QString &path, const QString &target, int owner)
+{
+    archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, path.toUtf8().constData());
+    archive_entry_set_filetype(entry, AE_IFLNK);
+    archive_entry_set_symlink(entry, target.toUtf8().constData());
+    archive_entry_set_perm(entry, 0777);
+    archive_entry_set_uid(entry, owner);
+    archive_entry_set_gid(entry, owner);
+    if (archive_write_header(m_archive, entry) != ARCHIVE_OK)
+        fail(path + QStringLiteral(": ") + QString::fromUtf8(archive_error_string(m_archive)));
+    archive_entry_free(entry);
+}
+
 void TarWriter::addFrom(const QString &path, const QString &source, int owner)
 {
     const QFileInfo info(source);

@@ -22,6 +22,8 @@ public:
     void addFile(const QString &path, const QByteArray &content, int mode, int owner = 0);
     // A file of this machine, or a folder with everything below it; modes are kept, links are followed.
     void addFrom(const QString &path, const QString &source, int owner = 0);
+    // A symbolic link, as it is.
+    void addLink(const QString &path, const QString &target, int owner = 0);
     // Ends the archive; false with `error()` when anything failed.
     bool finish();
     QString error() const { return m_error; }

@@ -3,6 +3,7 @@
 #include "models/displaytext.h"
 #include "ui/widgets/theme.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDir>
 #include <QDoubleSpinBox>
@@ -96,10 +97,7 @@ void AgentForm::createFields()
         m_harness->addItem(models::harnessWords(kind), int(kind));
     m_harness->setObjectName(QStringLiteral("harness"));
     addRow(tr("Harness"), m_harness, QStringLiteral(" "));
-    m_provider = new QLineEdit(this);
-    m_provider->setReadOnly(true);
-    m_provider->setFocusPolicy(Qt::NoFocus);
-    addRow(tr("Runs on"), m_provider, tr("It can read and change whatever you can. Keep the gate on."));
+    createComputerFields();
     m_workspace = new QLineEdit(this);
     m_workspace->setObjectName(QStringLiteral("agentWorkspace"));
     m_workspace->setPlaceholderText(tr("a folder of its own per session"));
@@ -180,11 +178,13 @@ void AgentForm::connectFields()
     for (QLineEdit *field : findChildren<QLineEdit *>())
         connect(field, &QLineEdit::textChanged, this, &AgentForm::check);
     connect(m_harness, &QComboBox::activated, this, &AgentForm::harnessChosen);
-    for (QComboBox *field : {m_harness, m_mode, m_policy, m_sandbox, m_gate})
+    for (QComboBox *field : {m_harness, m_provider, m_mode, m_policy, m_sandbox, m_gate})
         connect(field, &QComboBox::currentIndexChanged, this, &AgentForm::check);
-    for (QSpinBox *field : {m_approvalTimeout, m_warm, m_maxTurns, m_maxAttempts, m_maxQueued})
+    for (QSpinBox *field : {m_approvalTimeout, m_warm, m_maxTurns, m_maxAttempts, m_maxQueued, m_memory, m_processes, m_tokenBudget})
         connect(field, &QSpinBox::valueChanged, this, &AgentForm::check);
-    connect(m_speed, &QDoubleSpinBox::valueChanged, this, &AgentForm::check);
+    for (QDoubleSpinBox *field : {m_speed, m_cpus})
+        connect(field, &QDoubleSpinBox::valueChanged, this, &AgentForm::check);
+    connect(m_gateway, &QCheckBox::toggled, this, &AgentForm::check);
     connect(m_instructions, &QPlainTextEdit::textChanged, this, &AgentForm::check);
 }
 
@@ -194,7 +194,7 @@ void AgentForm::setAgent(const engine::Agent &agent)
     m_agent = agent;
     m_name->setText(agent.name);
     m_harness->setCurrentIndex(m_harness->findData(int(agent.harness)));
-    m_provider->setText(models::providerSentence(agent.provider));
+    setComputer(agent);
     m_program->setText(agent.program);
     m_model->setText(agent.model);
     m_baseUrl->setText(agent.baseUrl);
@@ -248,6 +248,7 @@ engine::Agent AgentForm::agent() const
         const QString mode = m_sandbox->currentText();
         agent.sandboxMode = mode == u"read-only" && m_agent.sandboxMode.isEmpty() ? QString() : mode;
     }
+    readComputer(agent);
     agent.workspace = m_workspace->text().trimmed();
     agent.instructions = m_instructions->toPlainText();
     agent.allowedTools = toolList(m_allowed->text());
@@ -318,6 +319,18 @@ void AgentForm::showFields(engine::HarnessKind kind)
     show(m_sandbox, isCodex);
     for (QWidget *field : {static_cast<QWidget *>(m_allowed), static_cast<QWidget *>(m_disallowed), static_cast<QWidget *>(m_maxTurns)})
         show(field, !isCodex);
+    const bool inContainer = isInContainer() && !isReplay;
+    m_explanations[m_provider] = isReplay      ? tr("A recording runs nothing.")
+                                 : inContainer ? tr("No network, no key and none of your files inside; the workspace is copied in at the first start.")
+                                               : tr("It can read and change whatever you can. Keep the gate on.");
+    mark(m_provider, inContainer && isCodex ? tr("Codex runs on this computer only.") : QString());
+    for (QWidget *field : {static_cast<QWidget *>(m_image), static_cast<QWidget *>(m_memory), static_cast<QWidget *>(m_cpus),
+                           static_cast<QWidget *>(m_processes)})
+        show(field, inContainer);
+    show(m_gateway, !inContainer && kind == engine::HarnessKind::Claude);
+    const bool usesGateway = inContainer || (m_gateway->isChecked() && kind == engine::HarnessKind::Claude);
+    show(m_keyEntry, usesGateway);
+    show(m_tokenBudget, usesGateway);
     m_policy->setEnabled(m_gate->currentData().toInt() == int(engine::Gate::Native));
     m_baseUrl->setPlaceholderText(isCodex ? tr("OPENAI_BASE_URL of the environment, else the vendor's")
                                           : tr("ANTHROPIC_BASE_URL of the environment, else the vendor's"));
@@ -349,7 +362,7 @@ void AgentForm::check()
     mark(m_workspace, now.workspace.isEmpty() || QFileInfo(now.workspace).isDir()
                           ? QString()
                           : tr("There is no folder %1.").arg(now.workspace));
-    mark(m_program, isReplay || now.program.isEmpty() || QFileInfo(now.program).isExecutable()
+    mark(m_program, isReplay || isInContainer() || now.program.isEmpty() || QFileInfo(now.program).isExecutable()
                         ? QString()
                         : tr("There is no program %1 that may be run.").arg(now.program));
     const QUrl url(now.baseUrl, QUrl::StrictMode);

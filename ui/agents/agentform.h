@@ -6,6 +6,7 @@
 #include <QWidget>
 
 class QCheckBox;
+class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QFormLayout;
@@ -39,6 +40,10 @@ private:
     void createFields();
     void createHarnessFields();
     void createLimitFields();
+    void createComputerFields();
+    void setComputer(const engine::Agent &agent);
+    void readComputer(engine::Agent &agent) const;
+    bool isInContainer() const;
     QWidget *addRow(const QString &label, QWidget *field, const QString &hint = {});
     QSpinBox *number(int lowest, int highest, const QString &suffix, const QString &zero = {});
     void connectFields();
@@ -56,7 +61,14 @@ private:
     QFormLayout *m_form = nullptr;
     QLineEdit *m_name = nullptr;
     QComboBox *m_harness = nullptr;
-    QLineEdit *m_provider = nullptr;
+    QComboBox *m_provider = nullptr;
+    QLineEdit *m_image = nullptr;        // of a container
+    QSpinBox *m_memory = nullptr;        // of a container
+    QDoubleSpinBox *m_cpus = nullptr;    // of a container
+    QSpinBox *m_processes = nullptr;     // of a container
+    QCheckBox *m_gateway = nullptr;      // on the host
+    QLineEdit *m_keyEntry = nullptr;     // where the gateway is used
+    QSpinBox *m_tokenBudget = nullptr;   // where the gateway is used
     QLineEdit *m_program = nullptr;
     QLineEdit *m_model = nullptr;
     QLineEdit *m_baseUrl = nullptr;
