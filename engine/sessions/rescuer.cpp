@@ -3,7 +3,7 @@
 namespace engine {
 namespace {
 
-constexpr int retryMs = 1000;
+constexpr int rescueRetryMs = 1000;
 
 } // namespace
 
@@ -83,7 +83,7 @@ QCoro::Task<> Rescuer::rescueRun(Run run)
 
 void Rescuer::retryLater(const Run &run)
 {
-    m_parts.clock.callAt(m_parts.clock.now().addMSecs(retryMs), this, [this, id = run.id] {
+    m_parts.clock.callAt(m_parts.clock.now().addMSecs(rescueRetryMs), this, [this, id = run.id] {
         const Result<Run> now = m_parts.stores.runs.get(id);
         if (now && (now->state == RunState::Running || now->state == RunState::Paused))
             rescueAgain(*now);

@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QProcess>
 #include <QSet>
+#include <filesystem>
 
 namespace engine {
 
@@ -79,7 +80,9 @@ Result<int> packWorkspace(const QString &folder, QIODevice &to)
         const QFileInfo info(top.filePath(path));
         addParents(path, folders, tar);
         if (info.isSymLink()) {
-            tar.addLink(path, QFile::symLinkTarget(info.filePath()).isEmpty() ? info.symLinkTarget() : info.readSymLink(), computerUser);
+            std::error_code unread;
+            const auto target = std::filesystem::read_symlink(QFile::encodeName(info.filePath()).toStdString(), unread);
+            tar.addLink(path, QFile::decodeName(target.c_str()), computerUser);
             ++files;
         } else if (info.isDir()) {
             if (!folders.contains(path))

@@ -37,18 +37,21 @@ QByteArray headOf(const QByteArray &method, const QByteArray &target, const QByt
 void readEngine(const json &told, const json &info, DockerEngine &to)
 {
     to.name = QStringLiteral("Docker");
-    for (const json &component : told.value("Components", json::array())) {
+    const auto components = told.find("Components");
+    for (const json &component : components != told.end() && components->is_array() ? *components : json::array()) {
         if (component.is_object() && jsonText(component, "Name").startsWith(QLatin1String("Podman")))
             to.name = QStringLiteral("Podman");
     }
     to.version = jsonText(told, "Version");
     to.minApiVersion = jsonText(told, "MinAPIVersion");
-    to.liveRestore = info.value("LiveRestoreEnabled", false);
+    const auto flag = [&info](const char *key) { return info.contains(key) && info[key].is_boolean() && info[key].get<bool>(); };
+    const auto number = [&info](const char *key) { return info.contains(key) && info[key].is_number() ? info[key].get<qint64>() : 0; };
+    to.liveRestore = flag("LiveRestoreEnabled");
     to.cgroupVersion = jsonText(info, "CgroupVersion");
     to.storageDriver = jsonText(info, "Driver");
     to.operatingSystem = jsonText(info, "OperatingSystem");
-    to.cpus = info.value("NCPU", 0);
-    to.memoryBytes = info.value("MemTotal", qint64(0));
+    to.cpus = int(number("NCPU"));
+    to.memoryBytes = number("MemTotal");
     const auto options = info.find("SecurityOptions");
     if (options != info.end() && options->is_array()) {
         for (const json &option : *options)
@@ -103,7 +106,8 @@ void DockerClient::keep(std::unique_ptr<HttpConnection> connection)
 
 QByteArray DockerClient::targetOf(const QString &path, const QUrlQuery &query) const
 {
-    QByteArray target = m_engine ? "/v" + m_engine->apiVersion.toLatin1() : QByteArray();
+    const bool isGreeting = path == QLatin1String("/version"); // the one call without a version
+    QByteArray target = m_engine && !isGreeting ? QByteArray("/v" + m_engine->apiVersion.toLatin1()) : QByteArray();
     target += path.toUtf8();
     const QString asked = query.toString(QUrl::FullyEncoded);
     return asked.isEmpty() ? target : target + '?' + asked.toLatin1();
@@ -124,15 +128,17 @@ QCoro::Task<Result<DockerReply>> DockerClient::request(DockerRequest request)
         std::unique_ptr<HttpConnection> connection = takeConnection();
         const QFuture<Result<DockerReply>> exchanged = connection->exchange(head, request);
         const Result<DockerReply> reply = co_await exchanged;
-        // The engine had closed a connection that was kept: nothing of this was seen by it. An upload cannot be read twice.
-        if (!reply && connection->wasStale() && !request.upload) {
+        // A connection that was kept had been closed meanwhile. Only what may be done twice is done again.
+        const bool mayRepeat = request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
+        if (!reply && connection->wasStale() && mayRepeat) {
             again = true;
             connection.release()->deleteLater();
             continue;
         }
         keep(std::move(connection));
+        // Another engine may answer next time; connect() asks it anew. What is under way goes on with the old version.
         if (!reply && reply.error().failure == Failure::Unreachable)
-            m_engine.reset();
+            m_agreed = false;
         co_return reply;
     }
     co_return tl::unexpected<Error>(Error{});
@@ -140,11 +146,13 @@ QCoro::Task<Result<DockerReply>> DockerClient::request(DockerRequest request)
 
 QCoro::Task<Result<DockerEngine>> DockerClient::connect()
 {
-    if (m_engine)
+    if (m_engine && m_agreed)
         co_return DockerEngine(*m_engine); // a copy: the coroutine's result moves from what it is given
     const Result<DockerEngine> agreed = co_await agree();
-    if (agreed)
+    if (agreed) {
         m_engine = *agreed;
+        m_agreed = true;
+    }
     co_return agreed;
 }
 

@@ -67,6 +67,7 @@ struct DockerRequest
     QByteArray contentType = "application/json";
     QIODevice *upload = nullptr; // instead of body; not owned, read to its end
     std::chrono::milliseconds limit = std::chrono::seconds(60); // without any byte in either direction
+    std::function<void()> onHead;                   // its status is known and is 200
     std::function<void(const QByteArray &)> onData; // given the body of a 200 as it comes; it is not collected then
     std::shared_ptr<DockerCancel> cancel;
 };
@@ -91,7 +92,7 @@ public:
                                            const QString &peerName) const;
     const QString &socketPath() const { return m_socketPath; }
     // The next request agrees on the version again.
-    void forgetEngine() { m_engine.reset(); }
+    void forgetEngine() { m_agreed = false; }
 
 private:
     QCoro::Task<Result<DockerEngine>> agree();
@@ -100,7 +101,8 @@ private:
     QByteArray targetOf(const QString &path, const QUrlQuery &query) const;
 
     QString m_socketPath;
-    std::optional<DockerEngine> m_engine;
+    std::optional<DockerEngine> m_engine; // the last one that answered
+    bool m_agreed = false;                // it still does, as far as is known
     std::vector<std::unique_ptr<HttpConnection>> m_idle;
 };
 

@@ -27,6 +27,7 @@ DockerEvents::~DockerEvents()
 
 void DockerEvents::start(const QString &label)
 {
+    stop();
     m_label = label;
     follow();
 }
@@ -63,8 +64,13 @@ QCoro::Task<> DockerEvents::follow()
             for (const QByteArray &line : self->m_lines.feed(bytes))
                 self->takeLine(line);
         };
-        m_retryMs = firstRetryMs;
-        emit listening();
+        // From here on nothing is missed; what happened before has to be asked for.
+        request.onHead = [self] {
+            if (!self)
+                return;
+            self->m_retryMs = firstRetryMs;
+            emit self->listening();
+        };
         const Result<DockerReply> ended = co_await m_client.request(request);
         if (!self || cancel->isCancelled())
             co_return;
@@ -73,6 +79,8 @@ QCoro::Task<> DockerEvents::follow()
         why = engine.error();
     }
     emit lost(why);
+    if (!self || cancel->isCancelled())
+        co_return;
     m_retry.start(m_retryMs);
     m_retryMs = qMin(m_retryMs * 2, longestRetryMs);
 }
@@ -89,7 +97,8 @@ void DockerEvents::takeLine(const QByteArray &line)
     DockerEvent event;
     event.type = text(parsed, "Type");
     event.action = text(parsed, "Action").section(u':', 0, 0);
-    event.timeNano = parsed.value("timeNano", qint64(0));
+    if (const auto at = parsed.find("timeNano"); at != parsed.end() && at->is_number())
+        event.timeNano = at->get<qint64>();
     if (const auto actor = parsed.find("Actor"); actor != parsed.end() && actor->is_object()) {
         event.id = text(*actor, "ID");
         const auto attributes = actor->find("Attributes");

@@ -289,7 +289,7 @@ QCoro::Task<Result<void>> DockerProvider::start(QString containerId, ContainerPl
         streams.addQueryItem(QLatin1String(name), QStringLiteral("1"));
     std::unique_ptr<HijackedStream> link =
         m_client->hijack(QStringLiteral("/containers/%1/attach").arg(containerId), streams, {}, plan.name);
-    const QFuture<bool> attached = link->openNow();
+    const QFuture<bool> attached = link->openNow(m_options.answerLimit);
     const bool isAttached = co_await attached;
     const Result<DockerReply> reply = co_await ask("POST", QStringLiteral("/containers/%1/start").arg(containerId));
     if (!reply)

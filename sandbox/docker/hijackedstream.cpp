@@ -3,6 +3,7 @@
 #include "sandbox/docker/httpconnection.h"
 
 #include <QPromise>
+#include <QTimer>
 #include <cstring>
 #include <sys/socket.h>
 
@@ -73,7 +74,7 @@ void HijackedStream::open()
     m_socket.connectToServer(m_path);
 }
 
-QFuture<bool> HijackedStream::openNow()
+QFuture<bool> HijackedStream::openNow(std::chrono::milliseconds limit)
 {
     const auto promise = std::make_shared<QPromise<bool>>();
     promise->start();
@@ -85,6 +86,7 @@ QFuture<bool> HijackedStream::openNow()
         promise->addResult(isOpen);
         promise->finish();
     };
+    QTimer::singleShot(limit, watch, [answer] { answer(false); });
     connect(this, &ByteLink::opened, watch, [answer] { answer(true); });
     connect(this, &ByteLink::ended, watch, [answer] { answer(false); });
     open();
@@ -112,7 +114,16 @@ void HijackedStream::receive()
         if (bytesAvailable() > before && m_state == State::Open)
             emit readyRead();
     }
-    if (m_gone && m_socket.bytesAvailable() == 0)
+    // A stream within a reply that has an end of its own.
+    const bool isOver = m_state == State::Open && !m_parser.isUpgrade() && m_parser.state() == HttpReplyParser::State::Done;
+    if (m_gone && m_state == State::Head && m_parser.headComplete()) {
+        DockerReply refusal;
+        refusal.status = m_parser.status();
+        refusal.body = m_refusal;
+        end(refusal.message());
+        return;
+    }
+    if (isOver || (m_gone && m_socket.bytesAvailable() == 0))
         end(m_state == State::Open ? QStringLiteral("the stream ended") : QStringLiteral("the engine closed the connection"));
 }
 
@@ -174,6 +185,10 @@ void HijackedStream::take(const char *bytes, qsizetype count)
         m_complaint.append(bytes, qMin(count, complaintBytes - m_complaint.size()));
         return;
     }
+    if (m_read > unreadBytes) {
+        m_output.remove(0, m_read);
+        m_read = 0;
+    }
     if (m_read == m_output.size()) {
         m_output.resize(0); // keeps its room
         m_read = 0;
@@ -206,7 +221,11 @@ void HijackedStream::shutdownWrite()
 {
     if (m_state != State::Open)
         return;
-    m_socket.flush();
+    if (m_socket.bytesToWrite() > 0) {
+        connect(&m_socket, &QLocalSocket::bytesWritten, this, &HijackedStream::shutdownWrite, Qt::UniqueConnection);
+        m_socket.flush();
+        return;
+    }
     ::shutdown(int(m_socket.socketDescriptor()), SHUT_WR); // Qt closes both directions only
 }
 

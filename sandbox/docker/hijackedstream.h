@@ -6,6 +6,7 @@
 #include <QByteArray>
 #include <QFuture>
 #include <QLocalSocket>
+#include <chrono>
 
 namespace sandbox {
 
@@ -24,7 +25,7 @@ public:
     void open() override;
     bool isOpen() const { return m_state == State::Open; }
     // open(), answered once: whether it is open. The stream must outlive it.
-    QFuture<bool> openNow();
+    QFuture<bool> openNow(std::chrono::milliseconds limit);
     qint64 bytesAvailable() const override { return m_output.size() - m_read; }
     qint64 read(char *to, qint64 atMost) override;
     void write(const char *bytes, qint64 count) override;

@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QIODevice>
+#include <QPointer>
 
 namespace sandbox {
 
@@ -60,8 +61,10 @@ HttpConnection::HttpConnection(const QString &socketPath) : m_path(socketPath)
             answer(tl::unexpected<Error>(connectFailure(m_path, error, m_socket.errorString())));
     });
     m_parser.setOnBody([this](const char *bytes, qsizetype count) {
-        if (m_request.onData && m_parser.status() == 200)
-            m_request.onData(QByteArray(bytes, count));
+        // Copied: what it calls may end this request.
+        const auto onData = m_request.onData;
+        if (onData && m_parser.status() == 200)
+            onData(QByteArray(bytes, count));
         else
             m_reply.body.append(bytes, count);
     });
@@ -78,7 +81,7 @@ HttpConnection::~HttpConnection()
 bool HttpConnection::isReusable() const
 {
     return m_socket.state() == QLocalSocket::ConnectedState && m_parser.state() == HttpReplyParser::State::Done &&
-           m_parser.keepAlive() && !m_uploading && m_socket.bytesAvailable() == 0;
+           m_parser.keepAlive() && !m_uploading && !m_surplus && m_socket.bytesAvailable() == 0;
 }
 
 QFuture<Result<DockerReply>> HttpConnection::exchange(const QByteArray &head, const DockerRequest &request)
@@ -125,6 +128,10 @@ void HttpConnection::pumpUpload()
 {
     while (m_promise && m_uploading && m_socket.bytesToWrite() < uploadAhead) {
         const QByteArray piece = m_request.upload->read(uploadAtOnce);
+        if (piece.isEmpty() && !m_request.upload->atEnd()) {
+            fail(Failure::Refused, QStringLiteral("What was to be sent cannot be read (%1).").arg(m_request.upload->errorString()));
+            return;
+        }
         if (piece.isEmpty()) {
             m_uploading = false;
             m_socket.write("0\r\n\r\n");
@@ -142,7 +149,17 @@ void HttpConnection::receive()
         const QByteArray bytes = m_socket.read(uploadAtOnce);
         m_anyByte = true;
         m_limit.start();
-        m_parser.feed(bytes.constData(), bytes.size());
+        QPointer<HttpConnection> self(this);
+        const bool hadHead = m_parser.headComplete();
+        const qsizetype used = m_parser.feed(bytes.constData(), bytes.size());
+        if (!self || !m_promise)
+            return; // ended by what it was given to
+        m_surplus = m_surplus || used < bytes.size();
+        const auto onHead = m_request.onHead;
+        if (!hadHead && m_parser.headComplete() && m_parser.status() == 200 && onHead)
+            onHead();
+        if (!self || !m_promise)
+            return;
         if (m_parser.state() == HttpReplyParser::State::Broken) {
             fail(Failure::Protocol, QStringLiteral("What answers at %1 does not speak HTTP as a container engine does (%2). Name "
                                                    "the engine's own socket.")
@@ -194,7 +211,6 @@ void HttpConnection::answer(const Result<DockerReply> &result)
     if (m_request.cancel)
         disconnect(m_request.cancel.get(), nullptr, this, nullptr);
     const auto promise = std::exchange(m_promise, {});
-    m_request.onData = {};
     promise->addResult(result);
     promise->finish();
 }

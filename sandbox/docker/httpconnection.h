@@ -47,6 +47,7 @@ private:
     bool m_anyByte = false;
     bool m_stale = false;
     bool m_uploading = false;
+    bool m_surplus = false; // something came behind a reply: the two sides are out of step
 };
 
 // Why no connection came to be, with the way out.
