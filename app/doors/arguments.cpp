@@ -88,6 +88,9 @@ private:
                                                {QStringLiteral("--workspace"), &m_result.workspace},
                                                {QStringLiteral("--title"), &m_result.title},
                                                {QStringLiteral("--key"), &m_result.key},
+                                               {QStringLiteral("--base"), &m_result.base},
+                                               {QStringLiteral("--base-archive"), &m_result.baseArchive},
+                                               {QStringLiteral("--tag"), &m_result.tag},
                                                {QStringLiteral("--note"), &m_result.note},
                                                {QStringLiteral("--digest"), &m_result.digest},
                                                {QStringLiteral("--input"), &m_result.inputFile}};
@@ -133,10 +136,12 @@ private:
             understandApprovals();
         else if (command == u"agents")
             understandAgents();
+        else if (command == u"sandboxes")
+            understandSandboxes();
         else if (command == u"doctor")
             finish(Action::Doctor, {});
         else
-            m_error = QStringLiteral("Unknown command \"%1\". Known are run, sessions, approvals, agents and doctor.")
+            m_error = QStringLiteral("Unknown command \"%1\". Known are run, sessions, approvals, agents, sandboxes and doctor.")
                           .arg(command);
     }
 
@@ -179,6 +184,23 @@ private:
             finish(Action::ListAgents, {});
         else
             m_error = QStringLiteral("Unknown: agents %1. Known is list.").arg(verb);
+    }
+
+    void understandSandboxes()
+    {
+        const QString verb = m_names.isEmpty() ? QStringLiteral("list") : m_names.takeFirst();
+        if (verb == u"list")
+            finish(Action::ListComputers, {});
+        else if (verb == u"leftovers")
+            finish(Action::ListLeftovers, {});
+        else if (verb == u"tidy")
+            finish(Action::RemoveLeftovers, {});
+        else if (verb == u"images")
+            finish(Action::ListImages, {});
+        else if (verb == u"build-image")
+            finish(Action::BuildImage, {"--tag", "--base", "--base-archive"});
+        else
+            m_error = QStringLiteral("Unknown: sandboxes %1. Known are list, leftovers, tidy, images and build-image.").arg(verb);
     }
 
     void understandApprovals()

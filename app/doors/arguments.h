@@ -23,6 +23,11 @@ enum class Action {
     ContinueRun,
     ExtendApproval,
     ListAgents,
+    ListComputers,
+    ListLeftovers,
+    RemoveLeftovers,
+    ListImages,
+    BuildImage,
     Doctor
 };
 
@@ -39,6 +44,9 @@ struct Arguments
     QString workspace;
     QString title;
     QString key;
+    QString base;        // of an image: what it is built on
+    QString baseArchive; // of an image: a tar of a whole system
+    QString tag;         // of an image
     QString prompt; // "-": from the input
     bool wait = true;
     bool follow = false;

@@ -4,6 +4,7 @@
 #include "app/doors/jsontext.h"
 #include "app/doors/listcommand.h"
 #include "app/doors/runcommand.h"
+#include "app/doors/sandboxcommand.h"
 
 namespace app {
 
@@ -47,6 +48,12 @@ std::unique_ptr<Command> makeCommand(engine::EngineClient &engine, const Request
     case Action::ListAgents:
     case Action::Doctor:
         return std::make_unique<ListCommand>(engine, request, console);
+    case Action::ListComputers:
+    case Action::ListLeftovers:
+    case Action::RemoveLeftovers:
+    case Action::ListImages:
+    case Action::BuildImage:
+        return std::make_unique<SandboxCommand>(engine, request, console);
     case Action::Window:
     case Action::Tour:
     case Action::Headless:

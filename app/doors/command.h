@@ -48,7 +48,12 @@ protected:
             else if (const engine::Result<T> result = done.result(); !result)
                 endWithError(result.error());
             else
-                next(*result);
+            {
+                if constexpr (std::is_void_v<T>)
+                    next();
+                else
+                    next(*result);
+            }
         });
         watcher->setFuture(future);
     }

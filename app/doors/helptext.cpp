@@ -19,6 +19,8 @@ QString helpText()
   signalbox approvals continue RUN [--wait]
   signalbox approvals extend ID SECONDS
   signalbox agents list
+  signalbox sandboxes [list | leftovers | tidy | images]
+  signalbox sandboxes build-image [--tag TAG] [--base IMAGE | --base-archive TAR]
   signalbox doctor                        what is in order and what is not, with the remedy
 
   --data DIR   data folder (default: $XDG_DATA_HOME/signalbox)
@@ -27,6 +29,8 @@ QString helpText()
   --digest     the action that was reviewed, from `approvals show`; on a terminal it may be left out: the action
                is shown and asked about
   --input      changed arguments (a JSON object) or the answers to a question; - reads standard input
+  tidy         removes leftovers that belong to no session
+  --base-archive  a tar of a whole system, imported instead of fetching an image
   PROMPT       - reads standard input
   --version, --help
 

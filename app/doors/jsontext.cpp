@@ -209,4 +209,52 @@ QString jsonText(const QList<Finding> &findings)
     return dumped(listOf(findings));
 }
 
+QString jsonText(const QList<Computer> &computers)
+{
+    static const char *const states[] = {"running", "paused", "stopped"};
+    ordered_json all = ordered_json::array();
+    for (const Computer &one : computers)
+        all.push_back({{"session", one.sessionId.value.toStdString()},
+                       {"title", one.sessionTitle.toStdString()},
+                       {"provider", one.provider.toStdString()},
+                       {"isolated", one.isolated},
+                       {"id", one.id.toStdString()},
+                       {"image", one.image.toStdString()},
+                       {"generation", one.generation},
+                       {"state", states[int(one.state)]}});
+    return QString::fromStdString(all.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+QString jsonText(const QList<Leftover> &leftovers)
+{
+    static const char *const kinds[] = {"container", "volume", "worker"};
+    ordered_json all = ordered_json::array();
+    for (const Leftover &one : leftovers)
+        all.push_back({{"kind", kinds[int(one.kind)]},
+                       {"name", one.name.toStdString()},
+                       {"session", one.sessionId.value.toStdString()},
+                       {"state", one.state.toStdString()},
+                       {"bytes", one.bytes},
+                       {"inUse", one.inUse}});
+    return QString::fromStdString(all.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+QString jsonText(const QList<AgentImage> &images)
+{
+    ordered_json all = ordered_json::array();
+    for (const AgentImage &one : images)
+        all.push_back({{"tag", one.tag.toStdString()},
+                       {"id", one.id.toStdString()},
+                       {"claude", one.claudeVersion.toStdString()},
+                       {"codex", one.codexVersion.toStdString()},
+                       {"bytes", one.bytes}});
+    return QString::fromStdString(all.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+QString jsonText(const ImageProgress &end)
+{
+    const ordered_json one{{"built", !end.failed}, {"message", end.message.toStdString()}};
+    return QString::fromStdString(one.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
 } // namespace app

@@ -21,5 +21,9 @@ QString jsonText(const QList<engine::Session> &sessions);
 QString jsonText(const QList<engine::Approval> &approvals);
 QString jsonText(const QList<engine::Agent> &agents);
 QString jsonText(const QList<engine::Finding> &findings);
+QString jsonText(const QList<engine::Computer> &computers);
+QString jsonText(const QList<engine::Leftover> &leftovers);
+QString jsonText(const QList<engine::AgentImage> &images);
+QString jsonText(const engine::ImageProgress &end);
 
 } // namespace app

@@ -51,6 +51,11 @@ void TestArguments::understood_data()
     row("approvals continue r-1", Action::ContinueRun);
     row("approvals extend p-1 60", Action::ExtendApproval);
     row("agents", Action::ListAgents);
+    row("sandboxes", Action::ListComputers);
+    row("sandboxes leftovers", Action::ListLeftovers);
+    row("sandboxes tidy", Action::RemoveLeftovers);
+    row("sandboxes images", Action::ListImages);
+    row("sandboxes build-image", Action::BuildImage);
     row("doctor --json", Action::Doctor);
 }
 
