@@ -124,6 +124,8 @@ signals:
     void firstLine();
     void identityConfirmed(const QString &nativeSessionId);
     void nativeLost();
+    // The channel broke and was opened again: a decision that was made meanwhile is still to be carried.
+    void reconnected();
 
 private:
     QCoro::Task<> prepare();

@@ -377,6 +377,7 @@ QCoro::Task<> LiveSession::reconnect(sandbox::Error error)
                 setState(State::Turn);
             else if (before == State::Ready)
                 setState(State::Ready);
+            emit reconnected();
             co_return;
         }
         if (!opened && opened.error().code == ErrorCode::WorkerUnreachable) {

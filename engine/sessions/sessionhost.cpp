@@ -79,6 +79,12 @@ void SessionHost::connectSession(LiveSession &live)
     });
     connect(session, &LiveSession::nativeLost, this,
             [this, session] { m_desk.markNativeLost(session->recorder(), session->recorder().run()); });
+    connect(session, &LiveSession::reconnected, this, [this, session] {
+        const RunId id = session->recorder().run();
+        const Result<Run> run = id.isEmpty() ? Result<Run>(fail(ErrorCode::NotFound, {})) : m_parts.stores.runs.get(id);
+        if (run && run->state == RunState::Running && !deliver(id))
+            emit resumeNeeded(id);
+    });
     connect(session, &LiveSession::stateChanged, this, [this, session] {
         m_parts.feed.noteComputers();
         if (session->state() == LiveSession::State::Ready)

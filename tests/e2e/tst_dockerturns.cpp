@@ -183,13 +183,12 @@ void TestDockerTurns::b96_keyIsNowhereInside()
     const std::unique_ptr<ClaudeFixture> fixture = begin();
     QVERIFY(fixture);
     const Session session = fixture->session(docker(*fixture, [](Agent &agent) { agent.allowedTools = {QStringLiteral("Bash")}; }));
-    const QString half = realKey.mid(3, 8); // not whole, so that the search does not find itself
+    // The pattern does not match itself in the command line of the search.
     const Run run = fixture->submit(
-        session, QStringLiteral("[[bash cd /; env | grep -c '%1'; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -v grep | grep -c '%1-key'; "
-                                "grep -rIl '%1-key-7f3a9c51' /session/home /etc /tmp /signalbox 2>/dev/null | grep -v projects | wc -l; "
+        session, QStringLiteral("[[bash cd /; env | grep -c 'rea[l]-key'; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c 'rea[l]-key'; "
+                                "grep -rIl 'rea[l]-key' /session/home /etc /tmp /signalbox 2>/dev/null | wc -l; "
                                 "(exec 3<>/dev/tcp/10.0.0.1/80) 2>&1 | grep -q unreachable && echo 1; (exec 3<>/dev/tcp/8.8.8.8/53) 2>&1 | grep -q unreachable && echo 1; "
-                                "(exec 3<>/dev/tcp/127.0.0.1/22) 2>&1 | grep -q refused && echo 1; (exec 3<>/dev/tcp/127.0.0.1/8787) && echo gateway answers; cat /proc/net/dev | grep -vc lo:]]")
-                     .arg(half.left(4)));
+                                "(exec 3<>/dev/tcp/127.0.0.1/22) 2>&1 | grep -q refused && echo 1; (exec 3<>/dev/tcp/127.0.0.1/8787) && echo gateway answers; cat /proc/net/dev | grep -vc lo:]]"));
     QVERIFY2(fixture->settles(run.id, RunState::Completed), qPrintable(fixture->run(run.id).errorMessage));
     const QString seen = fixture->api.requests().last().lastToolResult;
     const QStringList lines = seen.trimmed().split(u'\n');
