@@ -52,6 +52,9 @@ void LocalEngineClient::start()
     m_engineThread.start();
     m_readerThread.start();
     QMetaObject::invokeMethod(m_engine, &Engine::start);
+    m_startAsked = true;
+    for (const auto &perform : std::exchange(m_early, {}))
+        perform();
 }
 
 void LocalEngineClient::shutdown()
@@ -79,7 +82,14 @@ template <class T, class F> QFuture<Result<T>> LocalEngineClient::command(F work
         answer(fail(ErrorCode::ShuttingDown, tr("The engine is closing.")));
         return future;
     }
-    QMetaObject::invokeMethod(m_engine, [engine = m_engine, work = std::move(work), answer] { work(*engine, answer); });
+    const auto perform = [engine = m_engine, work = std::move(work), answer] {
+        QMetaObject::invokeMethod(engine, [engine, work, answer] { work(*engine, answer); });
+    };
+    // What is asked before the start waits for it; it would be answered by an engine that is not there yet.
+    if (m_startAsked)
+        perform();
+    else
+        m_early.append(perform);
     return future;
 }
 

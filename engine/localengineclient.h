@@ -81,6 +81,8 @@ private:
     QThread m_readerThread;
     Engine *m_engine = nullptr; // lives in and is deleted by m_engineThread
     Reader *m_reader = nullptr; // lives in and is deleted by m_readerThread
+    bool m_startAsked = false;
+    QList<std::function<void()>> m_early; // commands from before the start
     bool m_shutDown = false;
 };
 
