@@ -5,7 +5,7 @@ set -euo pipefail
 
 build_packages=(cmake ninja-build g++ ccache mold
     qt6-base-dev libgl1-mesa-dev libqt6opengl6-dev qt6-charts-dev qt6-svg-dev qcoro-qt6-dev
-    nlohmann-json3-dev libexpected-dev libsqlite3-dev libhttp-parser-dev libarchive-dev qtkeychain-qt6-dev)
+    nlohmann-json3-dev libexpected-dev libsqlite3-dev libhttp-parser-dev libarchive-dev nettle-dev libzstd-dev qtkeychain-qt6-dev)
 run_packages=(libqt6sql6-sqlite libqt6svg6 qt6-qpa-plugins libgl1 libegl1 ca-certificates
     fonts-dejavu-core fonts-noto-cjk)
 test_packages=(xvfb openbox x11-utils nodejs npm docker.io debootstrap gnome-keyring dbus)

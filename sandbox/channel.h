@@ -61,6 +61,8 @@ struct Welcome
     Offsets oldest;          // first byte that it still holds: everything before was acknowledged
 };
 
+class FileAccess;
+
 // The engine's end of one worker channel. Engine thread. Signals arrive in the order of the worker's frames.
 // After `closed` nothing more is emitted; the harness goes on and a new channel may be opened.
 class Channel : public QObject
@@ -83,6 +85,10 @@ public:
     virtual void signalHarness(int signal) = 0;
     // Ends the harness and all its descendants (also those that left its process group); exited() follows.
     virtual void killHarness() = 0;
+
+    // Files below the computer's roots (sandbox/files.h); null where that is not supported. Lives as long as the
+    // channel. Its requests need somebody connected to the channel, like everything that is received.
+    virtual FileAccess *files() { return nullptr; }
 
     // Connections to the model gateway's entrance. What the worker's credit does not cover waits here; gatewayWritable
     // tells when all of it went. Bytes received are paid back with gatewayCredit once they were used. Frames for a

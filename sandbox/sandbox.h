@@ -44,6 +44,7 @@ struct ComputerSpec
     QString sessionId;
     int generation = 1;
     QString workspace;             // working folder of the harness
+    QStringList fileRoots;         // besides the workspace: where the engine may read and write files
     QString image;                 // what the computer is made from; empty where there is nothing to choose
     ContainerLimits limits;
     QMap<QString, QString> labels; // owner, config digest, ...

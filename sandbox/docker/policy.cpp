@@ -43,7 +43,9 @@ json workerArguments(const ContainerPlan &plan)
                       "--journal-folder",
                       text(containerpath::journal),
                       "--owner",
-                      "0"};
+                      "0",
+                      "--files-root",
+                      text(containerpath::session)};
     if (plan.gatewayPort > 0) {
         arguments.push_back("--gateway-port");
         arguments.push_back(std::to_string(plan.gatewayPort));

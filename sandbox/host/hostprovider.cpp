@@ -118,7 +118,7 @@ Result<void> HostProvider::checkProgram() const
 
 QStringList HostProvider::arguments(const WorkerFiles &files, const ComputerSpec &spec) const
 {
-    return {QStringLiteral("--listen"),         files.socket,
+    QStringList arguments{QStringLiteral("--listen"),         files.socket,
             QStringLiteral("--session"),        spec.sessionId,
             QStringLiteral("--generation"),     QString::number(spec.generation),
             QStringLiteral("--pid-file"),       files.pidFile,
@@ -128,6 +128,11 @@ QStringList HostProvider::arguments(const WorkerFiles &files, const ComputerSpec
             QStringLiteral("--gateway-port"),   QStringLiteral("0"),
             QStringLiteral("--unused-ms"),      QString::number(m_options.unusedLife.count()),
             QStringLiteral("--ended-ms"),       QString::number(m_options.endedLife.count())};
+    for (const QString &root : QStringList{spec.workspace} + spec.fileRoots) {
+        if (QDir::isAbsolutePath(root))
+            arguments << QStringLiteral("--files-root") << root;
+    }
+    return arguments;
 }
 
 // The program returns once its detached part listens, or with a reason.

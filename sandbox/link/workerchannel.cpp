@@ -137,6 +137,11 @@ void WorkerChannel::killHarness()
     write(FrameType::Kill);
 }
 
+FileAccess *WorkerChannel::files()
+{
+    return m_welcome.capabilities.contains(QLatin1String(filesCapability)) ? &m_files : nullptr;
+}
+
 void WorkerChannel::connectNotify(const QMetaMethod &)
 {
     if (m_started)
@@ -278,6 +283,21 @@ bool WorkerChannel::apply(const Frame &frame)
     case FrameType::GatewayWasReset:
     case FrameType::GatewayTaken:
         return m_gateway.apply(frame);
+    case FrameType::FilesListed:
+    case FrameType::FilesResults:
+    case FrameType::FilesData:
+    case FrameType::FilesTaken:
+    case FrameType::FilesDone:
+        return m_files.apply(frame);
+    case FrameType::FilesList:
+    case FrameType::FilesHash:
+    case FrameType::FilesRead:
+    case FrameType::FilesCredit:
+    case FrameType::FilesCancel:
+    case FrameType::FilesPut:
+    case FrameType::FilesPutData:
+    case FrameType::FilesFinish:
+    case FrameType::FilesChange:
     case FrameType::GatewayData:
     case FrameType::GatewayEnd:
     case FrameType::GatewayReset:
@@ -361,6 +381,7 @@ void WorkerChannel::fail(Failure failure, const QString &message, const QString 
     m_error = {failure, message, detail};
     m_limit.stop();
     m_link->abort();
+    m_files.fail(m_error);
     if (m_attaching) {
         m_attaching->addResult(tl::unexpected<Error>(m_error));
         m_attaching->finish();

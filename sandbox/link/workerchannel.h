@@ -2,6 +2,7 @@
 
 #include "sandbox/channel.h"
 #include "sandbox/link/bytelink.h"
+#include "sandbox/link/channelfiles.h"
 #include "sandbox/link/gatewaystreams.h"
 #include "sandbox/protocol/frames.h"
 
@@ -33,6 +34,7 @@ public:
     void acknowledge(Offsets stored) override;
     void signalHarness(int signal) override;
     void killHarness() override;
+    FileAccess *files() override;
     void gatewaySend(quint32 stream, const QByteArray &bytes) override { m_gateway.send(stream, bytes); }
     void gatewayEnd(quint32 stream) override { m_gateway.end(stream); }
     void gatewayReset(quint32 stream) override { m_gateway.reset(stream); }
@@ -65,6 +67,9 @@ private:
     GatewayStreams m_gateway{*this, [this](FrameType type, std::string_view head, std::string_view tail) {
                                  write(type, head, tail);
                              }};
+    ChannelFiles m_files{[this](FrameType type, std::string_view head, std::string_view tail) {
+        write(type, head, tail);
+    }};
     Error m_error;
     quint64 m_launch = 0;     // output and exits of other launches are late and dropped
     bool m_launching = false; // asked and not yet answered

@@ -19,8 +19,8 @@ void appendHeader(std::string &to, FrameType type, std::size_t size)
 
 bool isKnown(std::uint8_t type)
 {
-    return (type >= std::uint8_t(FrameType::Hello) && type <= std::uint8_t(FrameType::GatewayCredit)) ||
-           (type >= std::uint8_t(FrameType::Welcome) && type <= std::uint8_t(FrameType::GatewayTaken));
+    return (type >= std::uint8_t(FrameType::Hello) && type <= std::uint8_t(FrameType::FilesChange)) ||
+           (type >= std::uint8_t(FrameType::Welcome) && type <= std::uint8_t(FrameType::FilesDone));
 }
 
 void appendFrame(std::string &to, FrameType type, std::string_view payload)

@@ -25,6 +25,15 @@ enum class FrameType : std::uint8_t {
     GatewayEnd = 13,
     GatewayReset = 14,
     GatewayCredit = 15,
+    FilesList = 16,
+    FilesHash = 17,
+    FilesRead = 18,
+    FilesCredit = 19,
+    FilesCancel = 20,
+    FilesPut = 21,
+    FilesPutData = 22,
+    FilesFinish = 23,
+    FilesChange = 24,
     Welcome = 33,
     Refused = 34,
     Launched = 35,
@@ -40,7 +49,12 @@ enum class FrameType : std::uint8_t {
     GatewayReceived = 45,
     GatewayEnded = 46,
     GatewayWasReset = 47,
-    GatewayTaken = 48
+    GatewayTaken = 48,
+    FilesListed = 49,
+    FilesResults = 50,
+    FilesData = 51,
+    FilesTaken = 52,
+    FilesDone = 53
 };
 bool isKnown(std::uint8_t type);
 

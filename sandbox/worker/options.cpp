@@ -26,7 +26,10 @@ bool setOption(std::string_view name, std::string_view value, WorkerOptions &to)
         to.recordFile = value;
     else if (name == "--journal-folder")
         to.journalFolder = value;
-    else if (name == "--generation")
+    else if (name == "--files-root") {
+        to.fileRoots.emplace_back(value);
+        return value.size() > 1 && value.front() == '/';
+    } else if (name == "--generation")
         return toNumber(value, to.generation);
     else if (name == "--journal-cap")
         return toNumber(value, to.journalCap) && to.journalCap > 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace sandbox {
 
@@ -20,6 +21,7 @@ struct WorkerOptions
     std::int64_t unusedMs = 10ll * 60 * 1000;
     std::int64_t endedMs = 24ll * 60 * 60 * 1000;
     int gatewayPort = -1;     // of the model gateway's entrance; 0: any free one, -1: none
+    std::vector<std::string> fileRoots; // below which the engine may read and write files
     bool foreground = false;  // stay in the caller's process: PID 1, debugging
     bool stdioLink = false;   // standard input and output are a connected peer from the start
 };

@@ -46,6 +46,7 @@ struct Worker::PollSet
 
 Worker::Worker(WorkerOptions options, Endpoint endpoint, GatewayEntrance gateway, mode_t umaskOfHarness)
     : m_options(std::move(options)), m_endpoint(std::move(endpoint)), m_gateway(std::move(gateway)),
+      m_files(m_options.fileRoots),
       m_harness(m_options.journalFolder, m_options.journalCap, umaskOfHarness), m_signals(openSignals()),
       m_idleSince(monotonicMs())
 {
@@ -129,6 +130,8 @@ void Worker::collect(PollSet &set)
 
 int Worker::timeoutMs(std::int64_t now) const
 {
+    if (m_files.isRunnable(m_attached))
+        return 0;
     std::int64_t next = -1;
     const auto consider = [&next](std::int64_t when) { next = next < 0 ? when : std::min(next, when); };
     if (m_killing)
@@ -223,6 +226,8 @@ void Worker::writeInput()
 void Worker::advance()
 {
     const std::int64_t now = monotonicMs();
+    if (m_files.isRunnable(m_attached))
+        m_files.work(*m_attached);
     // A stream that hit its cap or the end of a pipe may be waiting without an event.
     if (m_harness.state() == HarnessState::Draining) {
         m_harness.output().readSome();
@@ -296,6 +301,7 @@ void Worker::detached()
     m_allQueued = true;
     m_idleSince = monotonicMs();
     m_gateway.resetAll();
+    m_files.reset();
 }
 
 } // namespace sandbox

@@ -2,6 +2,7 @@
 
 #include "sandbox/worker/connection.h"
 #include "sandbox/worker/endpoint.h"
+#include "sandbox/worker/files.h"
 #include "sandbox/worker/gateway.h"
 #include "sandbox/worker/harness.h"
 #include "sandbox/worker/options.h"
@@ -56,6 +57,7 @@ private:
     WorkerOptions m_options;
     Endpoint m_endpoint;
     GatewayEntrance m_gateway;
+    FileService m_files;
     Harness m_harness;
     Fd m_signals;
     std::list<Connection> m_connections;

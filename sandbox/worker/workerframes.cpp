@@ -103,6 +103,16 @@ bool Worker::command(Connection *connection, const Frame &frame)
         return frame.payload.size() == 8;
     case FrameType::Pong:
         return true;
+    case FrameType::FilesList:
+    case FrameType::FilesHash:
+    case FrameType::FilesRead:
+    case FrameType::FilesCredit:
+    case FrameType::FilesCancel:
+    case FrameType::FilesPut:
+    case FrameType::FilesPutData:
+    case FrameType::FilesFinish:
+    case FrameType::FilesChange:
+        return m_files.command(frame, *connection);
     case FrameType::GatewayData:
     case FrameType::GatewayEnd:
     case FrameType::GatewayReset:
@@ -126,6 +136,11 @@ bool Worker::command(Connection *connection, const Frame &frame)
     case FrameType::GatewayEnded:
     case FrameType::GatewayWasReset:
     case FrameType::GatewayTaken:
+    case FrameType::FilesListed:
+    case FrameType::FilesResults:
+    case FrameType::FilesData:
+    case FrameType::FilesTaken:
+    case FrameType::FilesDone:
         break;
     }
     return false;
@@ -184,6 +199,8 @@ std::string Worker::welcome() const
     welcome.capabilities = {"approvals", "journal"};
     if (m_gateway.port() > 0)
         welcome.capabilities.push_back(gatewayCapability + std::to_string(m_gateway.port()));
+    if (m_files.isOffered())
+        welcome.capabilities.push_back(filesCapability);
     welcome.generation = m_options.generation;
     welcome.launched = m_harness.launchCount() > 0;
     welcome.exited = m_harness.state() == HarnessState::Ended && !m_killing;

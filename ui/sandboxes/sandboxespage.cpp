@@ -173,7 +173,8 @@ void SandboxesPage::showEvent(QShowEvent *event)
 void SandboxesPage::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::ApplicationPaletteChange && m_problem)
+    // The application's own change is told to windows only.
+    if (event->type() == QEvent::PaletteChange && m_problem)
         drawProblem();
 }
 
