@@ -185,6 +185,11 @@ QCoro::Task<Result<void>> HostProvider::probe(WorkerFiles files)
                 why = QStringLiteral("something else answers");
                 break;
             }
+            // A worker that dies now leaves a socket that is "ready" for ever and has nothing to read.
+            if (socket.state() != QLocalSocket::ConnectedState) {
+                why = QStringLiteral("it ended just now");
+                break;
+            }
             readable = co_await qCoro(socket).waitForReadyRead(m_options.answerLimit);
         }
     }
